@@ -8,7 +8,6 @@ from slow_scenes.common import (
     GRAVITY,
     IN_VACUUM,
     advance,
-    assert_below,
     ball,
     masses,
     moved,
@@ -72,7 +71,11 @@ def test_a_sheet_that_rolls_up_falls_freely():
 
 
 def test_a_sheet_that_has_slid_off_a_ball_falls_freely():
-    """From one frame to the next without contact the velocity changes by gh."""
+    """From frame to frame without contact the velocity changes by gh.
+
+    Once the ball is a metre away: BDF(2) hands over two thirds of an impulse in the step in which
+    it acts, and two thirds of the rest in each that follows.
+    """
     start, _ = strip(17, 17, 0.3, 0.3)
     triangles = triangles_of(17, 17)
     fabric = IN_VACUUM.replace(friction=0.1)
@@ -83,11 +86,12 @@ def test_a_sheet_that_has_slid_off_a_ball_falls_freely():
     for _ in range(36):
         touches = scene.advance(FRAME).contacts > 0
         before, velocity = velocity, mean_velocity(scene, weights)
-        if before is not None and not touches and not touched:
+        is_far = np.linalg.norm(scene.positions(), axis=1).min() > 1.0
+        if before is not None and is_far and not touches and not touched:
             errors.append(np.abs(velocity - before - FALL * FRAME).max())
         touched = touches
     assert len(errors) > 6
-    assert_below(EXACT, reached=1e-4, value=max(errors))
+    assert max(errors) < EXACT
 
 
 def test_a_sheet_that_hits_a_ball_of_cloth_hands_its_momentum_over():
