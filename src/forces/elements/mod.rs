@@ -17,7 +17,10 @@ pub use blocks::{BlockCode, BlockContributions, Tangents, block_code};
 pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 
-use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
+use super::{
+    inelastic::MaterialHistory,
+    strain_history::{Strain, StrainHistory},
+};
 use crate::{material::Material, mesh::Mesh, parallel::BufferPool, simd::Row3, vec3::Vec3};
 use nalgebra::Matrix3;
 
@@ -129,9 +132,26 @@ pub trait Elements: Send + Sync {
     fn set_pinned(&mut self, _mesh: &Mesh, _held: &[bool]) {}
 
     /// Starts the material history at a shape: everything is relaxed there.
-    fn start_history(&mut self, _positions: &[Vec3]) {}
+    fn start_history(&mut self, positions: &[Vec3]) {
+        if self.is_inelastic() {
+            let strains = self.inelastic_strains(positions);
+            if let Some(history) = self.material_history_mut() {
+                history.start(|| strains);
+            }
+        }
+    }
 
-    /// History of the material; the default methods below work on it.
+    /// Strains of a shape that the material history keeps.
+    fn inelastic_strains(&self, _positions: &[Vec3]) -> Vec<Strain> {
+        Vec::new()
+    }
+
+    /// Whether any material has a history.
+    fn is_inelastic(&self) -> bool {
+        self.material_history().is_some_and(|history| history.inelastic().is_some())
+    }
+
+    /// History of the material; the default methods work on it.
     fn material_history(&self) -> Option<&MaterialHistory> {
         None
     }
@@ -149,7 +169,14 @@ pub trait Elements: Send + Sync {
     }
 
     /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
-    fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if self.is_inelastic() {
+            let strains = self.inelastic_strains(positions);
+            if let Some(history) = self.material_history_mut() {
+                history.end_step(|_| strains, duration);
+            }
+        }
+    }
 
     /// Switches between the stiffest tangents that the internal variables allow, those of sudden reversals, and the
     /// current ones.

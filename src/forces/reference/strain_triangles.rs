@@ -448,18 +448,8 @@ impl Elements for StrainTriangles {
         self.gradients = scaled_gradients(mesh, scale);
     }
 
-    fn start_history(&mut self, positions: &[Vec3]) {
-        if self.history.inelastic().is_some() {
-            let strains = self.strains(positions);
-            self.history.start(|| strains);
-        }
-    }
-
-    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        if self.history.inelastic().is_some() {
-            let strains = self.strains(positions);
-            self.history.end_step(|_| strains, duration);
-        }
+    fn inelastic_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
+        self.strains(positions)
     }
 
     fn material_history(&self) -> Option<&MaterialHistory> {

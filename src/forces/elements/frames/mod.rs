@@ -359,12 +359,8 @@ impl<const N: usize> Elements for Frames<N> {
         }
     }
 
-    fn start_history(&mut self, positions: &[Vec3]) {
-        self.history.start(|| all_strains(&self.members, positions));
-    }
-
-    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        self.history.end_step(|_| all_strains(&self.members, positions), duration);
+    fn inelastic_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
+        all_strains(&self.members, positions)
     }
 
     fn material_history(&self) -> Option<&MaterialHistory> {

@@ -302,12 +302,6 @@ impl BendHinges {
         .collect()
     }
 
-    fn all_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
-        let bent = self.all_changes(positions);
-        let each = self.members.iter().zip(bent);
-        each.map(|(hinge, bent)| hinge.uniaxial.rates.map(|rate| rate * bent)).collect()
-    }
-
     /// Elastic energy of a hinge at a shape, in J.
     fn energy_of(&self, index: usize, bent: f64, positions: &[Vec3]) -> f64 {
         let hinge = &self.members[index];
@@ -420,18 +414,10 @@ impl Elements for BendHinges {
         self.history.set_material(cloth, material);
     }
 
-    fn start_history(&mut self, positions: &[Vec3]) {
-        if self.history.inelastic().is_some() {
-            let strains = self.all_strains(positions);
-            self.history.start(|| strains);
-        }
-    }
-
-    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        if self.history.inelastic().is_some() {
-            let strains = self.all_strains(positions);
-            self.history.end_step(|_| strains, duration);
-        }
+    fn inelastic_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
+        let bent = self.all_changes(positions);
+        let each = self.members.iter().zip(bent);
+        each.map(|(hinge, bent)| hinge.uniaxial.rates.map(|rate| rate * bent)).collect()
     }
 
     fn material_history(&self) -> Option<&MaterialHistory> {
