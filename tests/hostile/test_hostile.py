@@ -76,7 +76,11 @@ def kind(failure: str) -> str:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_scene(name, elsewhere):
-    failures = elsewhere(short, name)
+    judge(name, elsewhere(short, name))
+
+
+def judge(name: str, failures: list[str]) -> None:
+    """Fails, but for the kinds of failures that a scene is known for: these are reported."""
     borne = (SQUEEZED if name in SQUEEZES else set()) | (JOLTED if name in JOLTS else set())
     unborne = [failure for failure in failures if kind(failure) not in borne]
     assert not unborne, "\n".join(["", *failures])
@@ -99,7 +103,7 @@ def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
 
 
 # At these sizes folds of a few triangles, which no line leads out of, or hems folded over to both
-# sides stayed crossed to the end. Of 8 to 18 vertices a side, 12 and 18 still do.
+# sides stayed crossed to the end.
 @pytest.mark.parametrize(
     ("name", "size"),
     [("box_without_room", 11), ("box_without_room", 14), ("pins_cross_each_other", 21)],
@@ -107,6 +111,11 @@ def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
 def test_small_knots_of_squeezed_cloth_are_evened_out(elsewhere, name, size):
     failures = elsewhere(short, name, size)
     assert not failures, "\n".join(["", *failures])
+
+
+# Of 8 to 18 vertices a side, 12 and 18 stay crossed in one to three pairs.
+def test_a_small_knot_of_squeezed_cloth_that_stays_neither_stalls_nor_takes_too_long(elsewhere):
+    judge("box_without_room", elsewhere(short, "box_without_room", 12))
 
 
 # Pressed flat while they parted, vertices came to lie in the other sheet but for the last digits,
