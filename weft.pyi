@@ -1153,6 +1153,10 @@ class Report:
         """
 
     @property
+    def pinched_vertices(self) -> list[tuple[int, int]]:
+        """Cloth and vertex wherever colliders left the cloth no room and held it at the end."""
+
+    @property
     def residual(self) -> float:
         """The largest residual of any step taken, measured as Settings.tolerance is."""
 

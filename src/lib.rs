@@ -31,8 +31,8 @@ pub use material::{
     MemoryBranch, PlateRigidity, preset_names,
 };
 pub use scene::{
-    Cloth, Collider, Integrator, Model, Preconditioning, RejectionReason, Report, Settings, Solver,
-    Springs, Task,
+    Cloth, ClothVertex, Collider, Integrator, Model, Preconditioning, RejectionReason, Report,
+    Settings, Solver, Springs, Task,
 };
 pub use simulation::Simulation;
 pub use surface::{InternalSprings, internal_springs};

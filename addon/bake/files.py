@@ -11,7 +11,7 @@ from bpy.types import Object, Scene
 from ..blender import file_identity, mesh_arrays
 from ..cache import checkpoint, pc2
 from ..cache.checkpoint import Checkpoint
-from ..cache.statistics import LARGE_STRETCH, Place, Statistics
+from ..cache.statistics import LARGE_STRETCH, PinchedPlace, Place, Statistics
 from ..result import playback
 from ..scene.reader import FrameInput, SceneReader
 from ..simulation import bridge
@@ -181,8 +181,11 @@ def show(obj: Object, kind: str, stem: Path, description: pc2.Description, count
     place = Place.from_dict(description.statistic)
     has_colliders = fingerprint.has_colliders(description.fingerprint)
     warnings = statistic.warnings(place, has_colliders=has_colliders)
+    pinched = PinchedPlace.from_dict(description.statistic)
+    warnings += [pinched.warning()] if pinched.vertices else []
     obj.weft.result.warnings = "\n".join(warnings)
     obj.weft.result.place = json.dumps(asdict(place)) if place.stretch > LARGE_STRETCH else ""
+    obj.weft.result.pinched = json.dumps(asdict(pinched)) if pinched.vertices else ""
     return ""
 
 

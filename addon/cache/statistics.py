@@ -53,6 +53,38 @@ class Place:
         return cls(**values.get("place", {}))
 
 
+@dataclass(frozen=True)
+class PinchedPlace:
+    """Where colliders left one cloth no room; the field names are those in the files."""
+
+    first: int = 0  # frame
+    last: int = 0  # frame
+    frame: int = 0  # at which they held most of it
+    vertices: list[int] = field(default_factory=list)  # at that frame
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "PinchedPlace":
+        """Place from the description of a cache; earlier ones have none."""
+        return cls(**values.get("pinched", {}))
+
+    def at_frame(self, frame: int, vertices: list[int]) -> "PinchedPlace":
+        """The place after another frame, at which these vertices were held."""
+        if not vertices:
+            return self
+        most = self if len(vertices) <= len(self.vertices) else PinchedPlace(0, 0, frame, vertices)
+        return PinchedPlace(self.first or frame, frame, most.frame, most.vertices)
+
+    def warning(self) -> str:
+        """One sentence for the panel."""
+        frames = f"frame {self.first}"
+        if self.last > self.first:
+            frames = f"frames {self.first} to {self.last}"
+        return (
+            f"Colliders left the cloth no room at {frames}: up to {len(self.vertices)} vertices "
+            "between them moved along with both, and may be drawn inside of them"
+        )
+
+
 @dataclass
 class Statistics:
     """Statistics of the frames of a bake; the field names are those in the files."""

@@ -118,13 +118,35 @@ class WEFT_OT_stretch_select(Operator):
         return job.running() is None and obj is not None and bool(obj.weft.result.place)
 
     def execute(self, context: Context) -> set[str]:
-        obj = context.object
-        place = json.loads(obj.weft.result.place)
-        scene_time.go_to(context.scene, place["frame"])
-        vertices = np.array(place["vertices"], np.int64)
-        _select_object(context, obj)
-        _select_elements(context, obj, Finding(WARNING, "", "", domain="VERT", indices=vertices))
+        _select_place(context, context.object.weft.result.place)
         return {"FINISHED"}
+
+
+class WEFT_OT_pinched_select(Operator):
+    bl_idname = "weft.pinched_select"
+    bl_label = "Select Pinched Cloth"
+    bl_description = (
+        "Go to the frame at which colliders left most of the cloth no room, and select the place"
+    )
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        obj = context.object
+        return job.running() is None and obj is not None and bool(obj.weft.result.pinched)
+
+    def execute(self, context: Context) -> set[str]:
+        _select_place(context, context.object.weft.result.pinched)
+        return {"FINISHED"}
+
+
+def _select_place(context: Context, description: str) -> None:
+    """Goes to the frame of a place of the active object, and selects its vertices."""
+    obj, place = context.object, json.loads(description)
+    scene_time.go_to(context.scene, place["frame"])
+    vertices = np.array(place["vertices"], np.int64)
+    _select_object(context, obj)
+    _select_elements(context, obj, Finding(WARNING, "", "", domain="VERT", indices=vertices))
 
 
 def _show(context: Context, found: list[Finding]) -> None:
@@ -201,5 +223,11 @@ def _select_elements(context: Context, obj: Object, finding: Finding) -> None:
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (WEFT_OT_check_scene, WEFT_OT_finding_select, WEFT_OT_finding_fix, WEFT_OT_stretch_select)
+    (
+        WEFT_OT_check_scene,
+        WEFT_OT_finding_select,
+        WEFT_OT_finding_fix,
+        WEFT_OT_stretch_select,
+        WEFT_OT_pinched_select,
+    )
 )

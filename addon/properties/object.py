@@ -82,6 +82,7 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
     warnings: StringProperty()  # one per line
     place: StringProperty()  # of the largest stretch, empty where that is no warning
+    pinched: StringProperty()  # where colliders left it no room, empty where they did not
     display_type: StringProperty()  # before a running bake of an earlier version, else empty
     is_live: BoolProperty()  # by live simulation: it may end before the frame range does
     preview: StringProperty()  # name of the modifier that shows a running bake, else empty

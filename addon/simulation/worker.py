@@ -17,7 +17,7 @@ import numpy as np
 from ..blender import mesh_arrays
 from ..cache.checkpoint import Checkpoint, CheckpointStore
 from ..cache.pc2 import Writer
-from ..cache.statistics import Place, Statistics
+from ..cache.statistics import PinchedPlace, Place, Statistics
 from ..scene import motion
 from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
@@ -61,6 +61,9 @@ class Worker(threading.Thread):
         self._stretches = [
             LargestStretch(cloth, Place.from_dict(writer.description.statistic))
             for cloth, writer in zip(plan.cloths, plan.writers, strict=True)
+        ]
+        self._pinched = [
+            PinchedPlace.from_dict(writer.description.statistic) for writer in plan.writers
         ]
         self.drag: Drag | None = None  # by the mouse, set from the main thread
         self._dragged: Drag | None = None  # whose vertices are held now
@@ -128,6 +131,10 @@ class Worker(threading.Thread):
         )
         for index, stretch in enumerate(self._stretches):
             stretch.update(index, current, shapes[index])
+        self._pinched = [
+            place.at_frame(current.frame, _pinched_vertices(reports, index))
+            for index, place in enumerate(self._pinched)
+        ]
         self.frame = current.frame
         self.statistic.add(reports, time.perf_counter() - started)
 
@@ -181,9 +188,10 @@ class Worker(threading.Thread):
 
     def _flush(self, *, with_state: bool) -> None:
         """Makes all frames so far durable, and optionally writes a checkpoint."""
-        for writer, stretch in zip(self.plan.writers, self._stretches, strict=True):
-            place = asdict(stretch.place)
-            writer.description.statistic = asdict(self.statistic) | {"place": place}
+        each = zip(self.plan.writers, self._stretches, self._pinched, strict=True)
+        for writer, stretch, pinched in each:
+            places = {"place": asdict(stretch.place), "pinched": asdict(pinched)}
+            writer.description.statistic = asdict(self.statistic) | places
             writer.sync()
         self.plan.recorder.flush()
         if with_state:
@@ -197,3 +205,9 @@ class Worker(threading.Thread):
                 state=self.plan.simulation.state(),
             )
             self.plan.checkpoints.write(checkpoint)
+
+
+def _pinched_vertices(reports: list[Any], index: int) -> list[int]:
+    """Vertices of the cloth of an index that colliders held at the end of a part of a frame."""
+    each = (place for report in reports for place in report.pinched_vertices)
+    return sorted({vertex for cloth, vertex in each if cloth == index})

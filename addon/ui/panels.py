@@ -94,6 +94,8 @@ def _draw_status(layout: UILayout, context: Context) -> None:
         wrapped_text(box, context, warning, "ERROR")
     if obj.weft.result.place:
         box.operator("weft.stretch_select", icon="RESTRICT_SELECT_OFF")
+    if obj.weft.result.pinched:
+        box.operator("weft.pinched_select", icon="RESTRICT_SELECT_OFF")
     if found.is_empty:
         box.label(text="Not baked yet", icon="INFO")
 

@@ -110,6 +110,15 @@ impl ContactHistory {
         })
     }
 
+    /// Kind, features and normal force in N of each contact.
+    pub(crate) fn pressing_pairs(&self) -> impl Iterator<Item = (PairKind, [u32; 2], f64)> {
+        self.records.iter().map(|record| {
+            let kind =
+                if record.is_vertex_face { PairKind::VertexFace } else { PairKind::EdgeEdge };
+            (kind, record.features, record.normal_force)
+        })
+    }
+
     /// Keys of the edge pairs that were stiffened after a CCD hit.
     pub(crate) fn stiffened_edge_pairs(&self) -> impl Iterator<Item = (PairKind, [u32; 2])> {
         let stiffened = self.records.iter().filter(|record| record.is_stiffened);

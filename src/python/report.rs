@@ -67,6 +67,12 @@ impl PyReport {
         self.0.unresolved_contacts
     }
 
+    /// Cloth and vertex wherever colliders left the cloth no room and held it at the end.
+    #[getter]
+    fn pinched_vertices(&self) -> Vec<(usize, usize)> {
+        self.0.pinched_vertices.iter().map(|one| (one.cloth, one.vertex)).collect()
+    }
+
     /// The largest residual of any step taken, measured as Settings.tolerance is.
     #[getter]
     fn residual(&self) -> f64 {

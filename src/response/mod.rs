@@ -21,7 +21,7 @@
 //! given so. Between these only this is guaranteed: a vertex that ends over a face is on the side
 //! where it belongs (see `primitive_pair`). Filtered pairs have no guarantee: features at an
 //! intersection, cloth above the limit of intersections (see `untangling::intersection_analysis`),
-//! and overstretched cloth (see `untangling::overstretch_release`).
+//! overstretched cloth (see `untangling::overstretch_release`), and cloth that colliders pinch (see `flypapering`).
 
 mod active_set;
 mod activity;
@@ -29,6 +29,7 @@ mod collider_motion;
 mod contact_forces;
 mod detection;
 mod fallback;
+mod flypapering;
 mod impact_impulses;
 mod motion_history;
 mod step_validation;
@@ -37,6 +38,7 @@ mod untangling_pass;
 
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
+pub(crate) use flypapering::PinchedVertex;
 pub(crate) use motion_history::{MotionDeviation, VelocityJump};
 
 use crate::{
@@ -47,6 +49,7 @@ use crate::{
     vec3::Vec3,
 };
 use detection::DETECTION;
+use flypapering::{HeldVertex, NarrowZone};
 use rayon::prelude::*;
 use step_validation::{VerletList, clear_buffer};
 
@@ -112,6 +115,11 @@ pub(crate) struct CollisionResponse {
     /// Overstretched cloth that has no contact with cloth in this step.
     overstretch_release: OverstretchRelease,
     contact_history: ContactHistory,
+    /// Vertices that were held at the end of the last step, as colliders pinched them.
+    pinched_vertices: Vec<PinchedVertex>,
+    /// Vertices that are held in this step, in ascending order.
+    held_vertices: Vec<HeldVertex>,
+    narrow_zone: NarrowZone,
     verlet_list: VerletList,
     /// Whether a pair of pinned or collider features intersects on its prescribed trajectories.
     has_kinematic_intersection: bool,
@@ -157,6 +165,9 @@ impl CollisionResponse {
             overstretch_release: OverstretchRelease::default(),
             // Intersections at the start are unknown before the first step.
             contact_history: ContactHistory::unexamined(),
+            pinched_vertices: Vec::new(),
+            held_vertices: Vec::new(),
+            narrow_zone: NarrowZone::default(),
             verlet_list: VerletList::default(),
             has_kinematic_intersection: false,
             has_changed_collider_surface: false,
@@ -251,6 +262,9 @@ impl CollisionResponse {
         self.end_positions[..count].copy_from_slice(step.predicted_positions);
         let has_moved = self.move_colliders(step.frame_fractions);
         self.refit(has_moved);
+        if self.hold_pinched_vertices(has_moved) {
+            self.refit(false);
+        }
         self.prepare_untangling();
         let pairs = std::mem::take(&mut self.candidate_pairs);
         self.candidate_pairs = self.build_verlet_list(pairs);
@@ -320,15 +334,20 @@ impl CollisionResponse {
         pair.vertices.iter().any(|vertex| self.is_pinned.get(*vertex as usize) == Some(&false))
     }
 
-    /// Whether a pair has neither contact nor guarantee, as it is at an intersection or
-    /// overstretched.
+    /// Whether a pair has neither contact nor guarantee, as it is at an intersection, overstretched,
+    /// or pinched.
     fn is_filtered_pair(&self, pair: &PrimitivePair) -> bool {
         self.intersection_state.as_ref().is_some_and(|state| state.filters(&self.mesh, pair))
             || self.overstretch_release.filters(&self.mesh, pair)
+            || self.is_pinched_pair(pair)
     }
 
-    /// Whether the motion of a pair is prescribed: it has a pinned vertex and no free one.
+    /// Whether the motion of a pair is prescribed by the caller: it has a pinned vertex, and neither a free nor a held
+    /// one.
     fn is_kinematic_pair(&self, pair: &PrimitivePair) -> bool {
+        if pair.vertices.iter().any(|vertex| self.is_held(*vertex)) {
+            return false;
+        }
         let mut pinned = pair.vertices.iter().map(|vertex| self.is_pinned.get(*vertex as usize));
         pinned.clone().any(|pinned| pinned == Some(&true))
             && pinned.all(|pinned| pinned != Some(&false))
@@ -363,8 +382,10 @@ impl CollisionResponse {
         let has_intersections = violating_pair_count > 0
             || self.has_kinematic_intersection
             || !self.overstretch_release.is_empty();
-        let is_intersecting =
-            has_intersections || self.intersection_state.is_some() || has_unknown_side();
+        let is_intersecting = has_intersections
+            || !self.held_vertices.is_empty()
+            || self.intersection_state.is_some()
+            || has_unknown_side();
         let before =
             self.contact_history.intersection_time.filter(|_| self.intersection_state.is_some());
         let intersection_time =

@@ -48,7 +48,9 @@ impl CollisionResponse {
     /// All edge–triangle intersections at the start of the step, sorted.
     fn find_intersections(&self) -> Vec<Intersection> {
         let start = self.start_configuration();
-        let is_intersecting_pair = |intersection| is_intersecting(start, intersection);
+        let is_intersecting_pair = |intersection| {
+            is_intersecting(start, intersection) && !self.is_pinched_intersection(intersection)
+        };
         let mut intersections =
             self.broad_phase.intersections(self.has_self_collision, is_intersecting_pair);
         intersections.sort_unstable();

@@ -10,7 +10,7 @@ mod springs;
 pub(crate) use cloth::check_factors;
 pub use cloth::{Cloth, Sewing};
 pub use collider::Collider;
-pub use report::{RejectionReason, Report, Task};
+pub use report::{ClothVertex, RejectionReason, Report, Task};
 pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
 pub(crate) use settings::{check_duration, check_vector};
 pub use springs::Springs;

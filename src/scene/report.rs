@@ -80,6 +80,15 @@ impl RejectionReason {
     }
 }
 
+/// Vertex of a cloth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClothVertex {
+    /// Index of the cloth.
+    pub cloth: usize,
+    /// Index of the vertex in the cloth.
+    pub vertex: usize,
+}
+
 /// Report of an advance or a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -96,6 +105,8 @@ pub struct Report {
     /// Intersections, summed over all steps: edge-triangle intersections at the start of a step, and pairs whose
     /// penetration the step could not prevent.
     pub unresolved_contacts: usize,
+    /// Vertices between colliders that left them no room, and that held them at the end.
+    pub pinched_vertices: Vec<ClothVertex>,
     /// Largest residual of an accepted step, see `Settings::tolerance`.
     pub residual: f64,
     /// Whether every step satisfied the convergence criteria of `Settings::tolerance`, and none froze a vertex to
@@ -120,6 +131,7 @@ impl Default for Report {
             linear_iterations: 0,
             contacts: 0,
             unresolved_contacts: 0,
+            pinched_vertices: Vec::new(),
             residual: 0.0,
             converged: true,
             max_stretch: 0.0,

@@ -138,6 +138,7 @@ def time_error_lines(row: dict) -> list[str]:
 def main() -> None:
     wanted = arguments()
     rows, lines, profile = [], [], []
+    floor = [wanted.floor.read_text(encoding="utf-8")] if wanted.floor else []
     for side in map(int, wanted.sizes.split(",")):
         for case in wanted.cases.split(","):
             blender, weft = [], []
@@ -151,7 +152,6 @@ def main() -> None:
     programs = " and ".join(sorted({row["program"] for row in rows}))
     cores = len(os.sched_getaffinity(0))
     title = f"# {programs}, {wanted.frames} frames\n\n{cores} cores, {platform.platform()}\n"
-    floor = [wanted.floor.read_text(encoding="utf-8")] if wanted.floor else []
     errors = [
         line
         for python, program in ((wanted.blender_python, "blender"), (sys.executable, "weft"))

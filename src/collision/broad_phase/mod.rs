@@ -198,6 +198,23 @@ impl BroadPhase {
         found.into_iter().map(intersection).collect()
     }
 
+    /// Pairs of a box of a tree and a triangle of a collider or, if they are included, of a cloth, among those whose
+    /// boxes overlap.
+    pub(crate) fn overlapping_triangles(
+        &self,
+        boxes: &SweptBvh,
+        are_cloths_included: bool,
+        accept: impl Fn([u32; 2]) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
+        let boxes = TreeWithOffset { tree: boxes, first: 0 };
+        let mut found = Vec::new();
+        overlapping_pairs(boxes, self.collider_trees.triangle_tree(), &accept, &mut found);
+        if are_cloths_included {
+            overlapping_pairs(boxes, self.cloth_trees.triangle_tree(), &accept, &mut found);
+        }
+        found
+    }
+
     /// Vertices of cloth and triangles that coincide, among those whose boxes overlap.
     pub(crate) fn coincident_vertex_faces(
         &self,

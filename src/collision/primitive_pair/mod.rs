@@ -101,6 +101,18 @@ impl PrimitivePair {
         Self::new(PairKind::EdgeEdge, [first, second], [a, b, c, d])
     }
 
+    /// Pair of a kind between two features.
+    pub(crate) fn of_features(
+        mesh: &CollisionMesh,
+        kind: PairKind,
+        [first, second]: [u32; 2],
+    ) -> Self {
+        match kind {
+            PairKind::VertexFace => Self::vertex_face(mesh, first, second),
+            PairKind::EdgeEdge => Self::edge_edge(mesh, first, second),
+        }
+    }
+
     pub(crate) fn new(kind: PairKind, features: [u32; 2], vertices: [u32; 4]) -> Self {
         Self {
             kind,
@@ -153,6 +165,11 @@ impl PrimitivePair {
     /// Positions of the four vertices among those of all vertices, in m.
     fn points(&self, positions: &[Vec3]) -> [Vec3; 4] {
         self.vertices.map(|vertex| positions[vertex as usize])
+    }
+
+    /// Unit vector from the second feature to the first with all vertices at `positions`; `None` where they touch.
+    pub(crate) fn direction(&self, positions: &[Vec3]) -> Option<Vec3> {
+        self.closest_points(&self.points(positions)).offset.try_normalize(f64::MIN_POSITIVE)
     }
 
     /// Weights of the closest points with all vertices at `positions`.

@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     forces::PressureLaw,
     material::Material,
+    response::PinchedVertex,
     scene::Springs,
     system::BoundaryConditions,
     time_integration::{PreviousState, State},
@@ -23,7 +24,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 14;
+const VERSION: u32 = 15;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
@@ -36,6 +37,8 @@ struct Snapshot {
     contact_history: ContactHistory,
     /// Pairs of a cloth and the solid that enclosed it at the start.
     enclosed_cloths: Vec<[u32; 2]>,
+    /// Vertices that colliders pinch.
+    pinched_vertices: Vec<PinchedVertex>,
     collider_frames: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
     /// Springs of each cloth.
@@ -66,6 +69,7 @@ impl Simulation {
             boundary_conditions: self.boundary_conditions.clone(),
             contact_history: self.response.contact_history().clone(),
             enclosed_cloths: self.response.enclosed_cloths().to_vec(),
+            pinched_vertices: self.response.pinched_vertices().to_vec(),
             collider_frames: self
                 .response
                 .collider_motions()
@@ -122,6 +126,7 @@ impl Simulation {
         }
         self.response.set_contact_history(snapshot.contact_history);
         self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
+        self.response.set_pinched_vertices(snapshot.pinched_vertices);
         self.state = snapshot.state;
         self.boundary_conditions = snapshot.boundary_conditions;
         self.dynamics.gravity = snapshot.gravity;
@@ -187,6 +192,7 @@ impl Simulation {
             && snapshot.boundary_conditions.fits(count)
             && snapshot.contact_history.has_valid_features(self.feature_counts())
             && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
+            && self.response.are_valid_pinched_vertices(&snapshot.pinched_vertices)
             && snapshot.collider_frames.len() == motions.len()
             && snapshot
                 .collider_frames

@@ -12,7 +12,7 @@ pub(crate) use trial::TrialStep;
 use super::{Simulation, stage_solve::StageEquations, step_control::StepInterval};
 use crate::{
     newton::reference::semi_implicit,
-    scene::{Integrator, Report},
+    scene::{ClothVertex, Integrator, Report},
     time_integration::{
         Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme, filled,
     },
@@ -158,6 +158,12 @@ impl Simulation {
         second
     }
 
+    /// Place of a vertex in its cloth.
+    fn cloth_vertex(&self, vertex: u32) -> ClothVertex {
+        let (cloth, vertex) = self.dynamics.mesh.cloth_of_vertex(vertex as usize);
+        ClothVertex { cloth, vertex }
+    }
+
     /// Buffers for x̂ and v̂ of a stage.
     fn stage_buffers(&self) -> [Vec<Vec3>; 2] {
         [self.buffers.take(), self.buffers.take()]
@@ -200,5 +206,8 @@ impl Simulation {
         let substep = interval.duration / substeps as f64;
         self.dynamics.update_internal_variables(&self.state.positions, substep);
         self.response.set_contact_history(contact_history);
+        self.response.accept_held_vertices();
+        let pinched = self.response.pinched_vertices().iter();
+        report.pinched_vertices = pinched.map(|one| self.cloth_vertex(one.vertex)).collect();
     }
 }

@@ -122,7 +122,7 @@ impl Simulation {
         let StepInterval { start_fraction: start, end_fraction: end, duration, .. } = interval;
         let starts = &self.state.positions;
         let conditions = &self.boundary_conditions;
-        let prescribed: Vec<PrescribedDisplacement> =
+        let mut prescribed: Vec<PrescribedDisplacement> =
             conditions.prescribed_displacements(starts, end, duration).collect();
         for prescribed in &prescribed {
             let position = &mut positions[prescribed.vertex];
@@ -144,6 +144,12 @@ impl Simulation {
                 vertex_compliances,
             });
         });
+        for held in response.held_vertices() {
+            positions[held.vertex()] = held.end;
+            prescribed.retain(|one| one.vertex != held.vertex());
+            prescribed.push(held.prescribed_displacement(&starts[held.vertex()]));
+        }
+        prescribed.sort_by_key(|one| one.vertex);
         prescribed
     }
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
+import bmesh
 import bpy
 import small_scenes
 from small_scenes import baked
@@ -122,3 +123,28 @@ def test_contacts_that_were_not_resolved_name_the_cause_that_is_there():
     small_scenes.add_floor()
     bpy.ops.weft.bake()
     assert fingerprint.has_colliders(pc2.read_description(small_scenes.stem(cloth)).fingerprint)
+
+
+def test_cloth_that_colliders_pinch_is_a_warning_with_its_place_and_comes_free():
+    cloth = small_scenes.add_cloth(count=20)
+    for side in (-1.0, 1.0):
+        shape = bmesh.new()
+        bmesh.ops.create_icosphere(shape, subdivisions=3, radius=0.25)
+        ball = small_scenes.add_shape("Ball", shape)
+        ball.location = (0.0, 0.0, 1.0 + 0.28 * side)
+        ball.weft.role = "COLLIDER"
+        small_scenes.slide(ball, 2, (1, 1.0 + 0.28 * side), (5, 1.0 + 0.24 * side))
+        ball.location.z = 1.0 + 0.3 * side
+        ball.keyframe_insert("location", index=2, frame=10)
+    small_scenes.set_frames(1, 12)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    (warning,) = (w for w in cloth.weft.result.warnings.splitlines() if "no room" in w)
+    assert re.match(r"Colliders left the cloth no room at frames \d to \d: up to \d+ ", warning)
+    place = json.loads(cloth.weft.result.pinched)
+    assert place["vertices"] and place["last"] < 10
+    bpy.context.view_layer.objects.active = cloth
+    assert bpy.ops.weft.pinched_select() == {"FINISHED"}
+    assert bpy.context.scene.frame_current == place["frame"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    selected = [vertex.index for vertex in cloth.data.vertices if vertex.select]
+    assert selected == place["vertices"]

@@ -3,5 +3,6 @@
 
 mod constraints;
 mod friction;
+mod pinched;
 mod recovery;
 mod solids;
