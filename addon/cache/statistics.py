@@ -80,8 +80,8 @@ class PinchedPlace:
         if self.last > self.first:
             frames = f"frames {self.first} to {self.last}"
         return (
-            f"Colliders left the cloth no room at {frames}: up to {len(self.vertices)} vertices "
-            "between them moved along with both, and may be drawn inside of them"
+            f"Colliders left the cloth no room at {frames}: what was between them moved along with "
+            f"both and may be drawn inside of them, at most vertices: {len(self.vertices)}"
         )
 
 

@@ -11,7 +11,7 @@ from ..scene import evaluation_state, multiplied
 from ..storage import cache_paths
 from . import hair, resolution
 from .frames import result_frames
-from .meshes import MAX_GUARDED_CORNERS
+from .meshes import unguarded_faces
 from .resolution import EARTH
 
 EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
@@ -48,11 +48,12 @@ def _delete_loose(_context: Context, obj: Object) -> None:
 
 
 def _triangulate(_context: Context, obj: Object) -> None:
-    """Cuts the faces that have more corners than the library guards."""
+    """Cuts the faces that the library does not guard however Blender draws them."""
+    unguarded = unguarded_faces(obj.data)
     mesh = bmesh.new()
     mesh.from_mesh(obj.data)
-    large = [face for face in mesh.faces if len(face.verts) > MAX_GUARDED_CORNERS]
-    bmesh.ops.triangulate(mesh, faces=large)
+    mesh.faces.ensure_lookup_table()
+    bmesh.ops.triangulate(mesh, faces=[mesh.faces[index] for index in unguarded])
     mesh.to_mesh(obj.data)
     mesh.free()
     obj.data.update()

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from bpy.types import Depsgraph, Object
+from bpy.types import Depsgraph, Mesh, Object
 
 from ..blender import mesh_arrays
 from ..scene import geometry, multiplied
@@ -17,6 +17,7 @@ DEGENERATE_AREA = 1e-9
 SMALLEST, LARGEST = 0.005, 100.0  # plausible sizes of a cloth, in m
 ANISOTROPIC = 1.2  # ratio of warp and weft from which the yarn direction matters
 MAX_GUARDED_CORNERS = 8  # of a face that the library guards however Blender draws it
+CONCAVE = 1e-3  # turn of a reflex corner, relative to the area of its face
 SHORT_EDGE_FRACTION = 0.05  # fraction of the edges that may be shorter than the gap
 
 
@@ -25,7 +26,7 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     yield from _scale(obj)
     yield from _modifiers(obj)
     yield from _topology(obj)
-    yield from _large_faces(obj)
+    yield from _unguarded_faces(obj)
     yield from _areas(obj)
     yield from _size_and_thickness(obj, scale_length)
     yield from _yarns(obj)
@@ -136,18 +137,36 @@ def _loose(obj: Object, loose: np.ndarray) -> Iterator[Finding]:
         yield on_elements(ERROR, obj, text, meaning, domain="VERT", indices=hooks)
 
 
-def _large_faces(obj: Object) -> Iterator[Finding]:
-    large = np.flatnonzero(mesh_arrays.corner_counts(obj.data) > MAX_GUARDED_CORNERS)
-    if not len(large):
+def _unguarded_faces(obj: Object) -> Iterator[Finding]:
+    unguarded = unguarded_faces(obj.data)
+    if not len(unguarded):
         return
     meaning = (
-        "Blender cuts a face into triangles anew where it bends. Of faces with more than "
-        f"{MAX_GUARDED_CORNERS} corners these may cross other surfaces a little. Fix triangulates "
-        "them"
+        "Blender cuts a face into triangles anew where it bends. Of concave faces, and of those "
+        f"with more than {MAX_GUARDED_CORNERS} corners, these may cross other surfaces a little. "
+        "Fix triangulates them"
     )
-    text = "faces with many corners"
-    found = on_elements(WARNING, obj, text, meaning, domain="FACE", indices=large)
+    text = "faces that are concave or have many corners"
+    found = on_elements(WARNING, obj, text, meaning, domain="FACE", indices=unguarded)
     yield _with_fix(found, "triangulate")
+
+
+def unguarded_faces(mesh: Mesh) -> np.ndarray:
+    """Faces of which Blender may draw triangles that the library does not guard."""
+    counts, points = mesh_arrays.corner_counts(mesh), mesh_arrays.coordinates(mesh)
+    corners = points[mesh_arrays.corner_vertices(mesh)]
+    starts = np.cumsum(counts) - counts
+    is_unguarded = counts > MAX_GUARDED_CORNERS
+    for count in range(4, MAX_GUARDED_CORNERS + 1):
+        faces = np.flatnonzero(counts == count)
+        shapes = corners[starts[faces][:, None] + np.arange(count)].astype(np.float64)
+        sides = np.roll(shapes, -1, axis=1) - shapes
+        turns = np.cross(np.roll(sides, 1, axis=1), sides)
+        areas = np.cross(shapes, np.roll(shapes, -1, axis=1)).sum(axis=1)
+        outward = np.einsum("fck,fk->fc", turns, areas)
+        size = np.einsum("fk,fk->f", areas, areas)
+        is_unguarded[faces] = outward.min(axis=1, initial=0.0) < -CONCAVE * size
+    return np.flatnonzero(is_unguarded)
 
 
 def _with_fix(found: Finding, fix: str) -> Finding:

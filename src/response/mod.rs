@@ -49,7 +49,7 @@ use crate::{
     vec3::Vec3,
 };
 use detection::DETECTION;
-use flypapering::{HeldVertex, NarrowZone};
+use flypapering::{NarrowZone, Pinch};
 use rayon::prelude::*;
 use step_validation::{VerletList, clear_buffer};
 
@@ -115,10 +115,10 @@ pub(crate) struct CollisionResponse {
     /// Overstretched cloth that has no contact with cloth in this step.
     overstretch_release: OverstretchRelease,
     contact_history: ContactHistory,
-    /// Vertices that were held at the end of the last step, as colliders pinched them.
+    /// Vertices that colliders pinched at the end of the last step, in ascending order.
     pinched_vertices: Vec<PinchedVertex>,
-    /// Vertices that are held in this step, in ascending order.
-    held_vertices: Vec<HeldVertex>,
+    /// Vertices that colliders pinch in this step, in ascending order.
+    pinches: Vec<Pinch>,
     narrow_zone: NarrowZone,
     verlet_list: VerletList,
     /// Whether a pair of pinned or collider features intersects on its prescribed trajectories.
@@ -166,7 +166,7 @@ impl CollisionResponse {
             // Intersections at the start are unknown before the first step.
             contact_history: ContactHistory::unexamined(),
             pinched_vertices: Vec::new(),
-            held_vertices: Vec::new(),
+            pinches: Vec::new(),
             narrow_zone: NarrowZone::default(),
             verlet_list: VerletList::default(),
             has_kinematic_intersection: false,
@@ -383,7 +383,7 @@ impl CollisionResponse {
             || self.has_kinematic_intersection
             || !self.overstretch_release.is_empty();
         let is_intersecting = has_intersections
-            || !self.held_vertices.is_empty()
+            || !self.pinches.is_empty()
             || self.intersection_state.is_some()
             || has_unknown_side();
         let before =

@@ -58,6 +58,8 @@ pub(crate) struct CollisionMesh {
     pub(crate) mean_edge_lengths: Vec<f64>,
     /// Factor on the rest length of each edge of cloth; empty where all are 1.
     pub(crate) rest_length_scales: Vec<f64>,
+    /// Fraction of the contact thickness at each vertex for which there is room between colliders; empty where all are 1.
+    pub(crate) thickness_fractions: Vec<f64>,
     pub(crate) seams: SeamAdjacency,
     contact_filter: ContactFilter,
     /// Whether there are seams or filtered contacts.
@@ -121,6 +123,7 @@ impl CollisionMesh {
                 .collect(),
             enclosed_cloths: Vec::new(),
             rest_length_scales: Vec::new(),
+            thickness_fractions: Vec::new(),
             rest_positions: cloths.rest_positions,
             vertex_areas: cloths.vertex_areas,
             seams: SeamAdjacency::new(cloths.seams, cloths.triangles, cloth_vertices),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flypapering of pinched cloth (Baraff, Witkin and Kass 2003, section 6).
 //!
-//! Where two surfaces of colliders come closer to each other than the compressed cloth between them is thick, or overlap,
-//! no position of that cloth satisfies the contacts with both. A vertex there is held: it moves with the mean motion of the
-//! two surface points beside it, at the height over each that its own thickness and that of the layers between require,
-//! shortened or lengthened by the same amount on both sides. So layers keep their order, and cloth is stretched by no
-//! more than the surfaces are. Held cloth has neither contact with colliders nor guarantee against them. It is free
-//! again once a step begins with room for all layers, outside of both surfaces.
+//! Where two surfaces of colliders are closer to each other than the cloth between them is thick, it is compressed:
+//! contacts there have that fraction of their thickness for which there is room. Where even compressed cloth has no room,
+//! or the surfaces overlap, no position of it satisfies the contacts with both. A vertex there is held: it moves with the
+//! mean motion of the two surface points beside it, beyond its height over each by as much as over the other. So layers
+//! keep their order, and cloth is stretched by no more than the surfaces are. Held cloth has neither contact with
+//! colliders nor guarantee against them. It is free again once a step begins with room for all layers, outside of both
+//! surfaces.
 
 mod narrow_zone;
 mod probes;
@@ -30,57 +31,56 @@ struct FlypaperingParameters {
     /// nearer to −1 leaves cloth in creases to contacts that it cannot all satisfy; nearer to 0 holds cloth that could
     /// slip out of a wedge. Evidence: `a_wedge_of_a_right_angle_holds_nothing`.
     max_normal_cosine: f64,
-    /// Thickness of cloth between surfaces that press it together, as a fraction of its contact thickness (1): it is held
-    /// where there is less room. Effect: larger holds cloth that contacts can still keep between the surfaces; smaller
-    /// leaves contacts that hardly any position satisfies to Newton's method. Evidence: two layers between balls that
-    /// come to overlap by 2 and 20 mm are stretched by 12 and 47 % at 1, by 5 and 8 % at 0.3, by 27 and 12 % at 0.1.
-    compressed_thickness: f64,
+    /// Smallest fraction of its thickness to which cloth is compressed before it is held (1). Effect: larger holds cloth,
+    /// without guarantee, that still has room; smaller leaves contacts that hardly any position satisfies to Newton's
+    /// method. Evidence: `layers_between_bodies_that_overlap_keep_their_shape_and_their_order_and_come_free`.
+    max_compression: f64,
 }
 
 impl FlypaperingParameters {
-    const DEFAULT: Self = Self { max_normal_cosine: -0.5, compressed_thickness: 0.3 };
+    const DEFAULT: Self = Self { max_normal_cosine: -0.5, max_compression: 0.3 };
 }
 
 const FLYPAPERING: FlypaperingParameters = FlypaperingParameters::DEFAULT;
 
-/// Cloth vertex between two surfaces of colliders that leave it no room.
+/// Cloth vertex between two surfaces of colliders that are closer than the cloth is thick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PinchedVertex {
     pub(crate) vertex: u32,
+    /// Whether it is held, as even compressed cloth has no room.
+    pub(crate) is_held: bool,
     /// Triangle of each surface that is closest to the vertex.
     triangles: [u32; 2],
     /// Side of each triangle that faces the cloth: 1 or −1.
     sides: [f64; 2],
-    /// Height over each surface that the compressed cloth requires, in m, with the layers between.
+    /// Height over each surface that the thickness of the cloth requires, in m, with the layers between.
     required_heights: [f64; 2],
 }
 
-/// Motion of a pinched vertex in a step.
+/// Pinched vertex in a step.
 #[derive(Clone, Debug)]
-pub(crate) struct HeldVertex {
-    pinched: PinchedVertex,
+pub(super) struct Pinch {
+    state: PinchedVertex,
     /// Closest points of both surfaces at the start of the step.
     points: [SurfacePoint; 2],
+    /// Room for the cloth as a fraction of its thickness, the smaller one of the start and the end of the step.
+    room: f64,
+    /// Position at the end of the step if it is held, in m.
+    end: Vec3,
+}
+
+/// Motion of a held vertex in a step.
+pub(crate) struct HeldVertex {
+    pub(crate) vertex: usize,
     /// Position at the end of the step, in m.
     pub(crate) end: Vec3,
 }
 
-impl PinchedVertex {
-    /// Distance of the surfaces that the cloth between them requires, in m.
-    fn required_width(&self) -> f64 {
-        self.required_heights.iter().sum()
-    }
-}
-
 impl HeldVertex {
-    pub(crate) fn vertex(&self) -> usize {
-        self.pinched.vertex as usize
-    }
-
     /// Dirichlet condition of the vertex in a step from `start` in m.
     pub(crate) fn prescribed_displacement(&self, start: &Vec3) -> PrescribedDisplacement {
         PrescribedDisplacement {
-            vertex: self.vertex(),
+            vertex: self.vertex,
             free_projector: Matrix3::zeros(),
             displacement: self.end - start,
         }
@@ -88,30 +88,33 @@ impl HeldVertex {
 }
 
 impl CollisionResponse {
-    /// Finds the vertices that are pinched in the step, and prescribes their motion. Returns whether there are any.
+    /// Finds the vertices that are pinched in the step, compresses the cloth there, and prescribes the motion of those
+    /// that are held. Returns whether there are any.
     pub(super) fn hold_pinched_vertices(&mut self, have_colliders_moved: bool) -> bool {
         let kept = self.pinched_vertices.iter().filter_map(|pinched| self.still_held(pinched));
-        let mut held: Vec<HeldVertex> = kept.collect();
-        if have_colliders_moved {
-            held.extend(self.newly_held(&held));
-            held.sort_by_key(HeldVertex::vertex);
+        let mut pinches: Vec<Pinch> = kept.collect();
+        if have_colliders_moved || !self.pinched_vertices.is_empty() {
+            pinches.extend(self.newly_pinched(&pinches));
+            pinches.sort_by_key(|one| one.state.vertex);
         }
-        for one in &held {
-            self.is_pinned[one.vertex()] = true;
-            self.end_positions[one.vertex()] = one.end;
+        for one in pinches.iter().filter(|one| one.state.is_held) {
+            self.is_pinned[one.state.vertex as usize] = true;
+            self.end_positions[one.state.vertex as usize] = one.end;
         }
         self.narrow_zone =
-            NarrowZone::new(&held, [self.start_configuration(), self.end_configuration()]);
-        self.held_vertices = held;
-        !self.held_vertices.is_empty()
+            NarrowZone::new(&pinches, [self.start_configuration(), self.end_configuration()]);
+        self.pinches = pinches;
+        self.compress_cloth();
+        !self.pinches.is_empty()
     }
 
     /// Vertices that are held in this step, in ascending order.
-    pub(crate) fn held_vertices(&self) -> &[HeldVertex] {
-        &self.held_vertices
+    pub(crate) fn held_vertices(&self) -> impl Iterator<Item = HeldVertex> {
+        let held = self.pinches.iter().filter(|one| one.state.is_held);
+        held.map(|one| HeldVertex { vertex: one.state.vertex as usize, end: one.end })
     }
 
-    /// Vertices that were held at the end of the last step, in ascending order.
+    /// Vertices that were pinched at the end of the last step, in ascending order.
     pub(crate) fn pinched_vertices(&self) -> &[PinchedVertex] {
         &self.pinched_vertices
     }
@@ -121,10 +124,10 @@ impl CollisionResponse {
         self.pinched_vertices = pinched_vertices;
     }
 
-    /// Accepts the vertices that were held in the step.
-    pub(crate) fn accept_held_vertices(&mut self) {
+    /// Accepts the vertices that were pinched in the step.
+    pub(crate) fn accept_pinched_vertices(&mut self) {
         self.pinched_vertices.clear();
-        self.pinched_vertices.extend(self.held_vertices.iter().map(|held| held.pinched.clone()));
+        self.pinched_vertices.extend(self.pinches.iter().map(|pinch| pinch.state.clone()));
     }
 
     /// Whether all of these are vertices of cloth and triangles of colliders of the scene.
@@ -136,20 +139,20 @@ impl CollisionResponse {
         })
     }
 
-    /// Whether a pair of cloth and a collider has a held vertex, or is in the narrow zone.
+    /// Whether a pair of cloth and a collider has a held vertex, or is where even compressed cloth has no room.
     pub(super) fn is_pinched_pair(&self, pair: &PrimitivePair) -> bool {
-        !self.held_vertices.is_empty()
+        !self.pinches.is_empty()
             && !pair.representative_vertices().iter().all(|vertex| self.is_cloth(*vertex))
             && (pair.vertices.iter().any(|vertex| self.is_held(*vertex))
                 || self.narrow_zone.contains_pair(self.start_configuration(), pair))
     }
 
-    /// Whether cloth crosses a collider with a held vertex, or in the narrow zone.
+    /// Whether cloth crosses a collider with a held vertex, or where even compressed cloth has no room.
     pub(super) fn is_pinched_intersection(&self, intersection: Intersection) -> bool {
         let mesh = &self.mesh;
         let ends = mesh.edges[intersection.edge as usize];
         let corners = mesh.triangles[intersection.triangle as usize];
-        !self.held_vertices.is_empty()
+        !self.pinches.is_empty()
             && mesh.is_cloth(ends[0]) != mesh.is_cloth(corners[0])
             && (ends.iter().chain(&corners).any(|vertex| self.is_held(*vertex))
                 || self.narrow_zone.contains_intersection(self.start_configuration(), intersection))
@@ -157,7 +160,22 @@ impl CollisionResponse {
 
     /// Whether a vertex is held in this step.
     pub(super) fn is_held(&self, vertex: u32) -> bool {
-        self.held_vertices.binary_search_by_key(&(vertex as usize), HeldVertex::vertex).is_ok()
+        let found = self.pinches.binary_search_by_key(&vertex, |one| one.state.vertex);
+        found.is_ok_and(|index| self.pinches[index].state.is_held)
+    }
+
+    /// Limits the thickness of contacts to the room.
+    fn compress_cloth(&mut self) {
+        let fractions = &mut self.mesh.thickness_fractions;
+        fractions.clear();
+        if self.pinches.is_empty() {
+            return;
+        }
+        fractions.resize(self.mesh.surface_properties.len(), 1.0);
+        let cloth = self.pinches.iter().map(|one| (one.state.vertex, one.room));
+        for (vertex, room) in cloth.chain(self.narrow_zone.rooms()) {
+            fractions[vertex as usize] = room.clamp(FLYPAPERING.max_compression, 1.0);
+        }
     }
 
     /// All vertices at the end of the step.
@@ -165,44 +183,44 @@ impl CollisionResponse {
         Configuration { mesh: &self.mesh, positions: &self.end_positions }
     }
 
-    /// Motion of a vertex that was pinched at the end of the last step; `None` if it has room again.
-    fn still_held(&self, pinched: &PinchedVertex) -> Option<HeldVertex> {
-        let start = self.start_configuration();
-        if self.is_pinned[pinched.vertex as usize] {
+    /// A vertex that was held at the end of the last step; `None` if it has room again.
+    fn still_held(&self, pinched: &PinchedVertex) -> Option<Pinch> {
+        if !pinched.is_held || self.is_pinned[pinched.vertex as usize] {
             return None;
         }
+        let start = self.start_configuration();
         let position = start.position(pinched.vertex);
         let point = |index: usize| {
             let side = pinched.sides[index];
             SurfacePoint::closest(start, pinched.triangles[index], side, &position)
         };
         let points = [0, 1].map(point);
-        let required_width = pinched.required_width();
-        let is_pinched = |configuration| {
-            Gap::between(&points, configuration).is_some_and(|gap| gap.width < required_width)
-        };
-        if !is_pinched(start) && !is_pinched(self.end_configuration()) {
-            return None;
-        }
-        self.held(
-            PinchedVertex { triangles: points.map(|one| one.triangle), ..pinched.clone() },
-            &points,
-        )
+        let state = PinchedVertex { triangles: points.map(|one| one.triangle), ..pinched.clone() };
+        self.pinch(state, points).filter(|pinch| pinch.state.is_held)
     }
 
-    /// Mean motion of two surface points, with the vertex as far beyond its required height over each as over the other.
-    fn held(&self, pinched: PinchedVertex, points: &[SurfacePoint; 2]) -> Option<HeldVertex> {
+    /// A vertex between two surface points in the step. Held, it has the mean motion of both and is as far beyond its
+    /// height over each as over the other.
+    fn pinch(&self, mut state: PinchedVertex, points: [SurfacePoint; 2]) -> Option<Pinch> {
         let [start, end] = [self.start_configuration(), self.end_configuration()];
+        let gaps = [Gap::between(&points, start)?, Gap::between(&points, end)?];
+        let required_width = state.required_width();
+        let room = gaps[0].width.min(gaps[1].width) / required_width;
         let motions = points.each_ref().map(|one| one.position(end) - one.position(start));
-        let carried = start.position(pinched.vertex) + (motions[0] + motions[1]) * 0.5;
-        let Gap { axis, width } = Gap::between(points, end)?;
-        let [first, second] = pinched.required_heights;
+        let carried = start.position(state.vertex) + (motions[0] + motions[1]) * 0.5;
+        let [first, second] =
+            state.required_heights.map(|height| FLYPAPERING.max_compression * height);
+        let Gap { axis, width } = &gaps[1];
         let height = 0.5 * (width + first - second);
-        let present_height = (carried - points[0].position(end)).dot(&axis);
-        Some(HeldVertex {
-            pinched,
-            points: *points,
-            end: carried + axis * (height - present_height),
-        })
+        let present_height = (carried - points[0].position(end)).dot(axis);
+        state.is_held = room < FLYPAPERING.max_compression;
+        Some(Pinch { state, points, room, end: carried + axis * (height - present_height) })
+    }
+}
+
+impl PinchedVertex {
+    /// Distance of the surfaces that the cloth between them requires, in m.
+    fn required_width(&self) -> f64 {
+        self.required_heights.iter().sum()
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Narrow zone: the parts of colliders' surfaces that leave the cloth between them no room.
+//! Narrow zone: the parts of colliders' surfaces that are closer to each other than the cloth between them is thick.
 //!
-//! Cloth between free vertices would have to be outside of both surfaces there as well, which nothing can satisfy. So
-//! their contacts and the guarantee end where the room, interpolated over the surface, falls below that which the
-//! pinched cloth requires.
+//! Where even compressed cloth has no room, what lies between free vertices would have to be outside of both surfaces as
+//! well, which nothing can satisfy. So contacts and the guarantee end where the room, interpolated over the surface, falls
+//! below that of compressed cloth.
 
-use super::{Gap, HeldVertex, SurfacePoint};
+use super::{FLYPAPERING, Gap, Pinch, SurfacePoint};
 use crate::{
     collision::{Intersection, PrimitivePair},
     geometry::closest_point_on_triangle,
@@ -13,12 +13,12 @@ use crate::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Spare room at vertices of colliders in the narrow zone, where it is negative, and around it.
+/// Room at vertices of colliders in the narrow zone, where it is less than 1, and around it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::response) struct NarrowZone {
-    /// Distance to the opposite surface less the one that the cloth requires, in m, the smaller one of the start and
-    /// the end of the step.
-    spare_room: BTreeMap<u32, f64>,
+    /// Distance to the opposite surface as a fraction of the thickness of the cloth between, the smaller one of the start
+    /// and the end of the step.
+    rooms: BTreeMap<u32, f64>,
 }
 
 /// Vertex of a collider, with the closest triangle known of the opposite surface.
@@ -31,51 +31,44 @@ struct Front {
 }
 
 impl NarrowZone {
-    /// Zone that is connected with the surfaces beside held vertices, at the start and the end of the step.
-    pub(super) fn new(held: &[HeldVertex], configurations: [Configuration<'_>; 2]) -> Self {
+    /// Zone that is connected with the surfaces beside pinched vertices, at the start and the end of the step.
+    pub(super) fn new(pinches: &[Pinch], configurations: [Configuration<'_>; 2]) -> Self {
+        let [start, _] = configurations;
         let mut fronts: VecDeque<Front> =
-            held.iter().flat_map(|one| one.fronts(configurations[0])).collect();
+            pinches.iter().flat_map(|one| one.fronts(start)).collect();
         let mut zone = Self::default();
-        while let Some(Front { vertex, side, opposite, required_width }) = fronts.pop_front() {
-            if zone.spare_room.contains_key(&vertex) {
+        while let Some(mut front) = fronts.pop_front() {
+            if zone.rooms.contains_key(&front.vertex) {
                 continue;
             }
-            let [start, _] = configurations;
-            let SurfacePoint { triangle, side: opposite_side, .. } = opposite;
-            let opposite =
-                SurfacePoint::closest(start, triangle, opposite_side, &start.position(vertex));
-            let around = || start.mesh.vertex_triangles.elements_of(vertex as usize);
-            let Some((own, corner)) = around().next() else { continue };
-            let points = [SurfacePoint::corner(own, usize::from(corner), side), opposite];
-            let width = |one| Gap::between(&points, one).map_or(f64::INFINITY, |gap| gap.width);
-            let spare = configurations.map(width).into_iter().fold(f64::INFINITY, f64::min)
-                - required_width;
-            zone.spare_room.insert(vertex, spare);
-            if spare < 0.0 {
-                let corners =
-                    around().flat_map(|(triangle, _)| start.mesh.triangles[triangle as usize]);
-                fronts.extend(corners.map(|vertex| Front {
-                    vertex,
-                    side,
-                    opposite,
-                    required_width,
-                }));
+            let position = start.position(front.vertex);
+            let SurfacePoint { triangle, side, .. } = front.opposite;
+            front.opposite = SurfacePoint::closest(start, triangle, side, &position);
+            let Some(room) = front.room(configurations) else { continue };
+            zone.rooms.insert(front.vertex, room);
+            if room < 1.0 {
+                fronts.extend(front.neighbours(start));
             }
         }
         zone
     }
 
-    /// Whether the point of a collider's feature with these weights at its vertices is in the zone.
-    fn contains(&self, mut vertices: impl Iterator<Item = (u32, f64)>) -> bool {
-        let spare = vertices.try_fold(0.0, |sum, (vertex, weight)| {
-            self.spare_room.get(&vertex).map(|spare| sum + weight * spare)
-        });
-        spare.is_some_and(|spare| spare < 0.0)
+    /// Vertices of colliders with their room.
+    pub(super) fn rooms(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.rooms.iter().map(|(vertex, room)| (*vertex, *room))
     }
 
-    /// Whether the features of a pair are closest to each other in the zone, at the start of the step.
+    /// Whether even compressed cloth has no room at the point of a collider's feature with these weights at its vertices.
+    fn contains(&self, mut vertices: impl Iterator<Item = (u32, f64)>) -> bool {
+        let room = vertices.try_fold(0.0, |sum, (vertex, weight)| {
+            self.rooms.get(&vertex).map(|room| sum + weight * room)
+        });
+        room.is_some_and(|room| room < FLYPAPERING.max_compression)
+    }
+
+    /// Whether even compressed cloth has no room where the features of a pair are closest at the start of the step.
     pub(super) fn contains_pair(&self, start: Configuration<'_>, pair: &PrimitivePair) -> bool {
-        let is_near = pair.vertices.iter().any(|vertex| self.spare_room.contains_key(vertex));
+        let is_near = pair.vertices.iter().any(|vertex| self.rooms.contains_key(vertex));
         is_near && {
             let weights = pair.closest_point_weights(start.positions);
             let each = pair.vertices.into_iter().zip(weights.map(f64::abs));
@@ -83,7 +76,7 @@ impl NarrowZone {
         }
     }
 
-    /// Whether an edge crosses a triangle in the zone, at the start of the step.
+    /// Whether even compressed cloth has no room where an edge crosses a triangle at the start of the step.
     pub(super) fn contains_intersection(
         &self,
         start: Configuration<'_>,
@@ -103,10 +96,30 @@ impl NarrowZone {
     }
 }
 
-impl HeldVertex {
+impl Front {
+    /// Room at the vertex; `None` for one without triangles.
+    fn room(&self, configurations: [Configuration<'_>; 2]) -> Option<f64> {
+        let mesh = configurations[0].mesh;
+        let (own, corner) = mesh.vertex_triangles.elements_of(self.vertex as usize).next()?;
+        let points = [SurfacePoint::corner(own, usize::from(corner), self.side), self.opposite];
+        let width = |one| Gap::between(&points, one).map_or(f64::INFINITY, |gap| gap.width);
+        let smaller = configurations.map(width).into_iter().fold(f64::INFINITY, f64::min);
+        Some(smaller / self.required_width)
+    }
+
+    /// The vertices around.
+    fn neighbours(&self, start: Configuration<'_>) -> impl Iterator<Item = Self> {
+        let Self { side, opposite, required_width, .. } = *self;
+        let around = start.mesh.vertex_triangles.elements_of(self.vertex as usize);
+        let corners = around.flat_map(move |(one, _)| start.mesh.triangles[one as usize]);
+        corners.map(move |vertex| Self { vertex, side, opposite, required_width })
+    }
+}
+
+impl Pinch {
     /// Corners of the triangle on each side, with the other side.
     fn fronts(&self, start: Configuration<'_>) -> impl Iterator<Item = Front> {
-        let required_width = self.pinched.required_width();
+        let required_width = self.state.required_width();
         self.points.iter().zip(self.points.iter().rev()).flat_map(move |(own, opposite)| {
             let corners = start.mesh.triangles[own.triangle as usize];
             let (side, opposite) = (own.side, *opposite);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Probes from cloth vertices to both sides, for surfaces of colliders that pinch them.
 
-use super::{
-    FLYPAPERING, Gap, HeldVertex, PinchedVertex, SurfacePoint, surface_point::vertex_normal,
-};
+use super::{FLYPAPERING, Pinch, PinchedVertex, SurfacePoint, surface_point::vertex_normal};
 use crate::{
     collision::PrimitivePair,
     geometry::{SweptAabb, SweptBvh, Trajectory, point_triangle_ccd, segment_intersects_triangle},
@@ -40,8 +38,8 @@ struct ProbeHits {
 }
 
 impl CollisionResponse {
-    /// Vertices that the step pinches, and that are not held already.
-    pub(super) fn newly_held(&self, held: &[HeldVertex]) -> Vec<HeldVertex> {
+    /// Vertices that the step pinches, but those held already.
+    pub(super) fn newly_pinched(&self, held: &[Pinch]) -> Vec<Pinch> {
         let mut probes = self.probes(held);
         let mut found = Vec::new();
         while !probes.is_empty() {
@@ -62,10 +60,10 @@ impl CollisionResponse {
 
     /// Probes from all free vertices: along the contact that pressed most at the end of the last step, else along the
     /// normal of the cloth.
-    fn probes(&self, held: &[HeldVertex]) -> Vec<Probe> {
+    fn probes(&self, held: &[Pinch]) -> Vec<Probe> {
         let start = self.start_configuration();
         let is_held =
-            |vertex: u32| held.binary_search_by_key(&(vertex as usize), HeldVertex::vertex).is_ok();
+            |vertex: u32| held.binary_search_by_key(&vertex, |one| one.state.vertex).is_ok();
         let is_free = |vertex: &u32| {
             !self.is_pinned[*vertex as usize]
                 && self.mesh.has_triangles(*vertex)
@@ -162,29 +160,23 @@ impl CollisionResponse {
             && [tip, other].iter().any(|tip| point_triangle_ccd(tip, &corners, 0.0).is_some())
     }
 
-    /// Motion of a probe's vertex, if the closest surfaces on both its sides face each other, come closer in the step,
-    /// and leave too little room for it.
-    fn pinched_by(&self, probe: &Probe, hits: &ProbeHits) -> Option<HeldVertex> {
-        let start = self.start_configuration();
+    /// A probe's vertex, if the closest surfaces on both its sides face each other and leave too little room for it.
+    fn pinched_by(&self, probe: &Probe, hits: &ProbeHits) -> Option<Pinch> {
         let points = self.opposing_points(probe, &hits.colliders)?;
-        let [before, after] =
-            [start, self.end_configuration()].map(|one| Gap::between(&points, one));
         let layers = points.each_ref().map(|point| self.layers_before(probe, point, &hits.cloths));
         let required = |index: usize| {
             let own = self.thickness(probe.vertex);
             let corner = self.mesh.triangles[points[index].triangle as usize][0];
-            let thickness = self.thickness(corner) + own * (1 + 2 * layers[index]) as f64;
-            FLYPAPERING.compressed_thickness * thickness
+            self.thickness(corner) + own * (1 + 2 * layers[index]) as f64
         };
-        let pinched = PinchedVertex {
+        let state = PinchedVertex {
             vertex: probe.vertex,
+            is_held: false,
             triangles: points.map(|one| one.triangle),
             sides: points.map(|one| one.side),
             required_heights: [required(0), required(1)],
         };
-        let [before, after] = [before?.width, after?.width];
-        let required_width = pinched.required_width();
-        (after < required_width && after < before).then(|| self.held(pinched, &points)).flatten()
+        self.pinch(state, points).filter(|pinch| pinch.room < 1.0)
     }
 
     /// Closest points on both sides of a probe whose surfaces face it and each other.

@@ -206,8 +206,8 @@ impl Simulation {
         let substep = interval.duration / substeps as f64;
         self.dynamics.update_internal_variables(&self.state.positions, substep);
         self.response.set_contact_history(contact_history);
-        self.response.accept_held_vertices();
-        let pinched = self.response.pinched_vertices().iter();
-        report.pinched_vertices = pinched.map(|one| self.cloth_vertex(one.vertex)).collect();
+        self.response.accept_pinched_vertices();
+        let held = self.response.pinched_vertices().iter().filter(|one| one.is_held);
+        report.pinched_vertices = held.map(|one| self.cloth_vertex(one.vertex)).collect();
     }
 }

@@ -145,9 +145,9 @@ impl Simulation {
             });
         });
         for held in response.held_vertices() {
-            positions[held.vertex()] = held.end;
-            prescribed.retain(|one| one.vertex != held.vertex());
-            prescribed.push(held.prescribed_displacement(&starts[held.vertex()]));
+            positions[held.vertex] = held.end;
+            prescribed.retain(|one| one.vertex != held.vertex);
+            prescribed.push(held.prescribed_displacement(&starts[held.vertex]));
         }
         prescribed.sort_by_key(|one| one.vertex);
         prescribed

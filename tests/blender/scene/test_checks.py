@@ -479,9 +479,23 @@ def test_faces_with_more_corners_than_are_guarded_are_cut():
     outline = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
     sheet = small_scenes.add_mesh("Disc", outline, [range(12)])
     sheet.weft.role = "CLOTH"
-    finding = found("faces with many corners")
+    finding = found("concave or have many corners")
     select(finding)
     assert selected("polygons") == [0]
-    fix(found("faces with many corners"))
+    fix(found("concave or have many corners"))
     assert len(sheet.data.polygons) == 10
     assert not [title for title in titles() if "many corners" in title]
+
+
+def test_a_concave_face_is_cut_as_blender_may_draw_it_otherwise():
+    dart = [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.03, 0.03, 0.0), (0.0, 0.1, 0.0)]
+    square = [(0.2, 0.0, 0.0), (0.3, 0.0, 0.0), (0.3, 0.1, 0.0), (0.2, 0.1, 0.0)]
+    sheet = small_scenes.add_mesh("Dart", dart + square, [range(4), range(4, 8)])
+    sheet.weft.role = "CLOTH"
+    finding = found("concave or have many corners")
+    select(finding)
+    assert selected("polygons") == [0]
+    fix(found("concave or have many corners"))
+    sizes = sorted(len(face.vertices) for face in sheet.data.polygons)
+    assert sizes == [3, 3, 4]
+    assert not [title for title in titles() if "concave" in title]

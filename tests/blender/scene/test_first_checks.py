@@ -43,7 +43,7 @@ def test_a_mesh_that_only_blurs_the_folds_is_a_note():
 def test_a_disc_of_one_face_is_found_and_becomes_cloth_that_can_fold():
     disc = add_disc()
     assert "are too coarse" in found("are too coarse").title
-    found("faces with many corners")
+    found("concave or have many corners")
     fix(found("are too coarse"))
     assert not any("Disc: " in title and "coarse" in title for title in titles())
     assert len(disc.data.vertices) > 2000

@@ -64,7 +64,7 @@ fn squeeze(
         let positions = jaws.positions(gap, slide * (phase - 1.0).clamp(0.0, 1.0));
         simulation.set_collider(0, positions).unwrap();
         let report = simulation.advance(FRAME).unwrap();
-        assert!(report.max_stretch < 0.25, "frame {frame}: stretched by {}", report.max_stretch);
+        assert!(report.max_stretch < 0.4, "frame {frame}: stretched by {}", report.max_stretch);
         look(frame, &simulation, &report.pinched_vertices);
     }
 }
@@ -109,7 +109,7 @@ fn pinched_cloth_moves_with_the_mean_of_both_bodies() {
         if frame == 12 {
             for ClothVertex { vertex, .. } in pinched {
                 let position = simulation.positions(0).unwrap()[*vertex];
-                assert!(position.z.abs() < 1.0e-3, "vertex {vertex} at {position}");
+                assert!(position.z.abs() < 3.0e-3, "vertex {vertex} at {position}");
             }
         }
     });
