@@ -69,9 +69,7 @@ class WeftResult(PropertyGroup):
     frame_count: IntProperty()
     key_prefix: StringProperty()
     made_basis: BoolProperty()
-    made_action: (
-        BoolProperty()
-    )  # by earlier versions, which wrote the curves into the action of the keys
+    made_action: BoolProperty()  # by earlier versions, with curves in the action of the keys
     was_without_nla: BoolProperty()  # NLA of the keys was off
     was_absolute: BoolProperty()
     was_solo: BoolProperty()

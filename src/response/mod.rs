@@ -33,7 +33,6 @@ mod flypapering;
 mod impact_impulses;
 mod motion_history;
 mod step_validation;
-mod stiffening;
 mod untangling_pass;
 
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};

@@ -6,12 +6,12 @@
 //! press. In a sharp fold whose tips meet no vertex–face pair can replace them: each step would end
 //! with the edges intersecting and be solved once more.
 
-use super::{CollisionResponse, step_validation::STEP_VALIDATION};
-use crate::collision::PrimitivePair;
+use super::STEP_VALIDATION;
+use crate::{collision::PrimitivePair, response::CollisionResponse};
 
 impl CollisionResponse {
     /// Adds violating pairs, sorted by key, to the candidates, and stiffens their contacts.
-    pub(super) fn stiffen_contacts(&mut self, violations: &[PrimitivePair]) {
+    pub(crate) fn stiffen_contacts(&mut self, violations: &[PrimitivePair]) {
         self.add_candidate_pairs(violations);
         for violation in violations {
             if let Ok(index) =
@@ -31,7 +31,7 @@ impl CollisionResponse {
 
     /// Restores the edge pairs that the last step had to stiffen; not while surfaces intersect, as
     /// they could block the recovery.
-    pub(super) fn restore_stiffened_edge_pairs(&mut self) {
+    pub(in crate::response) fn restore_stiffened_edge_pairs(&mut self) {
         if self.intersection_state.is_some() {
             return;
         }
