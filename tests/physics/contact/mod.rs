@@ -3,5 +3,6 @@
 
 mod constraints;
 mod friction;
+mod reaction;
 mod recovery;
 mod solids;
