@@ -122,6 +122,7 @@ fn springs_of_choi_and_ko_take_steps_of_a_hundred_seconds() {
             model: Model::ChoiKo,
             integrator,
             self_collision: false,
+            max_iterations: 300,
             threads: 1,
             ..Settings::default()
         };
