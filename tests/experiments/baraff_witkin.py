@@ -38,7 +38,9 @@ def cloth(side: int, bending: float) -> weft.Cloth:
 def draped(model: str, side: int, bending: float = 1.0, **fields: object) -> weft.Simulation:
     """Over a cylinder, every step solved to the end, as contact asks for."""
     cylinder = weft.Collider(*round_body([(0.3, -0.3), (0.3, -0.01)]))
-    return weft.Simulation([cloth(side, bending)], [cylinder], settings(model, **({"solver": "newton"} | fields)))
+    return weft.Simulation(
+        [cloth(side, bending)], [cylinder], settings(model, **({"solver": "newton"} | fields))
+    )
 
 
 def figure_1(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
@@ -130,7 +132,7 @@ def bending() -> Finding:
         why="Stability asks for nothing, as there: no scene takes more steps where bending is "
         "stiffer. Two things change the work, against each other. With the diagonal preconditioner "
         f"of the document a linear system takes {each[0]:.0f} iterations of the limpest cloth and "
-        f"{each[-1]:.0f} of the stiffest: 16B/h² has come to a good part of the modulus of "
+        f"{each[-1]:.0f} of the stiffest: 16B/h² is then a quarter of the modulus of "
         "stretch, and smooth bending modes are not seen by a diagonal. And limp cloth folds and "
         f"touches in more places: {systems[0]} systems against {systems[-1]}, because contacts "
         "are solved again here until nothing crosses, where theirs took one system a step and "
