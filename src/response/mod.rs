@@ -37,6 +37,7 @@ mod untangling_pass;
 
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
+pub(crate) use contact_forces::ReactionConstraints;
 pub(crate) use flypapering::PinchedVertex;
 pub(crate) use motion_history::{MotionDeviation, VelocityJump};
 

@@ -8,7 +8,7 @@ use crate::{
         Objective, QuadraticModel, SolveOutcome, StageSolve,
         reference::{fixed_point, linearised, semi_implicit},
     },
-    scene::{Integrator, Report, Settings, Solver, Task},
+    scene::{Integrator, Report, Settings, Solver},
     system::{ConstantStiffness, PrescribedDisplacement, RevisedStiffness},
     time_integration::Stage,
     vec3::Vec3,
@@ -28,17 +28,13 @@ impl Simulation {
     /// Solves a stage of a step. `positions` are the initial guess, in m, and become the solution.
     pub(crate) fn solve_stage_equations(
         &mut self,
-        stage: &mut Stage,
+        stage: &Stage,
         equations: &StageEquations,
         positions: &mut [Vec3],
         prescribed_displacements: &[PrescribedDisplacement],
         interval: StepInterval,
         report: &mut Report,
     ) -> SolveOutcome {
-        let is_projection = matches!(equations, StageEquations::ContactProjection);
-        if is_projection && self.retarget_contacting_vertices(stage, positions, report) {
-            return SolveOutcome::EXACT;
-        }
         let criteria = self.convergence_criteria(interval);
         let solver = self.stage_solver();
         if matches!((equations, solver), (StageEquations::Implicit, Solver::FixedPoint)) {
@@ -48,7 +44,7 @@ impl Simulation {
         let mut objective = Objective {
             dynamics,
             response,
-            stage: &*stage,
+            stage,
             state,
             prescribed_displacements,
             quadratic_model: None,
@@ -72,37 +68,6 @@ impl Simulation {
     fn stage_solver(&self) -> Solver {
         let is_implicit = self.settings.integrator.is_implicit();
         if is_implicit { self.settings.solver } else { Solver::Newton }
-    }
-
-    /// Returns whether the displacements to the initial guess are free of contacts and intersections. Otherwise the
-    /// target of vertices in contact becomes x₀ + hv, with the velocity v at the end of the explicit step, instead of
-    /// the result of the scheme: a contact then removes (x − x₀)/h − v from the velocity, so that resting cloth has
-    /// none left, and friction is that of the whole force. (Relative to the result of the scheme a contact would remove
-    /// half of that for second-order schemes, and nothing for Euler's.)
-    fn retarget_contacting_vertices(
-        &mut self,
-        stage: &mut Stage,
-        positions: &mut [Vec3],
-        report: &mut Report,
-    ) -> bool {
-        let (response, starts) = (&mut self.response, &self.state.positions);
-        report.time(Task::Contact, || {
-            let pairs = starts.iter().zip(&stage.base_velocities);
-            let altered =
-                pairs.enumerate().map(|(vertex, (x, v))| (x + stage.alteration(vertex), v));
-            let targets: Vec<Vec3> = altered.map(|(x, v)| x + v * stage.duration).collect();
-            response.detect_initial_contacts(&targets);
-            let mut is_contact_free = true;
-            for vertex in response.all_contacts().flat_map(|contact| contact.pair.vertices) {
-                let vertex = vertex as usize;
-                is_contact_free = false;
-                if vertex < positions.len() {
-                    positions[vertex] = targets[vertex];
-                    stage.base_positions[vertex] = starts[vertex] + stage.alteration(vertex);
-                }
-            }
-            is_contact_free && response.validate_step(positions)
-        })
     }
 
     fn convergence_criteria(&self, interval: StepInterval) -> ConvergenceCriteria {

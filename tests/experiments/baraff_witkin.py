@@ -12,12 +12,17 @@ SECONDS_1998 = {500: 0.23, 899: 0.46, 2602: 2.23, 7359: 10.3}
 FACTORS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
-def settings(model: str, solver: str) -> weft.Settings:
+# Figure 1 there: one linear solve a step, in steps of 33 ms at most, 80 of them for 75 frames, with
+# a diagonal preconditioner.
+AS_PRINTED = {"solver": "linearised", "time_step": 1.0 / 30.0, "preconditioner": "block_jacobi"}
+
+
+def settings(model: str, solver: str, **fields: object) -> weft.Settings:
     """Implicit Euler in steps of 0.02 s, with a solver where the library has several."""
     chosen = {"solver": solver} if solver in offered("solver") else {}
     # One thread, so that the time it was busy does not depend on what else runs.
-    fields = {"model": model, "integrator": "implicit_euler", "time_step": 0.02, "threads": 1}
-    return weft.Settings(**fields, **chosen)
+    common = {"model": model, "integrator": "implicit_euler", "time_step": 0.02, "threads": 1}
+    return weft.Settings(**(common | chosen | fields))
 
 
 def cloth(side: int, bending: float) -> weft.Cloth:
@@ -30,10 +35,17 @@ def cloth(side: int, bending: float) -> weft.Cloth:
     return weft.Cloth(points - (0.5, 0.5, 0.0), quads, material)
 
 
-def draped(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
-    """Over a round table, every step solved to the end, as contact asks for."""
-    table = weft.Collider(*round_body([(0.3, -0.3), (0.3, -0.01)]))
-    return weft.Simulation([cloth(side, bending)], [table], settings(model, "newton"))
+def draped(model: str, side: int, bending: float = 1.0, **fields: object) -> weft.Simulation:
+    """Over a cylinder, every step solved to the end, as contact asks for."""
+    cylinder = weft.Collider(*round_body([(0.3, -0.3), (0.3, -0.01)]))
+    return weft.Simulation(
+        [cloth(side, bending)], [cylinder], settings(model, **({"solver": "newton"} | fields))
+    )
+
+
+def figure_1(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
+    """Over the cylinder with the steps and the preconditioner of the document."""
+    return draped(model, side, bending, **AS_PRINTED)
 
 
 def hung(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
@@ -81,36 +93,53 @@ def cost() -> Finding:
     )
 
 
+def spread(values: list[float]) -> float:
+    """The largest over the smallest, less one."""
+    return max(values) / min(values) - 1.0
+
+
 def bending() -> Finding:
-    """Time over four powers of ten of bending stiffness."""
-    rows, spreads, updates = [], {}, {}
-    for scene, build in (("hung", hung), ("draped", draped)):
-        work = []
-        for factor in FACTORS:
-            run = advance(build("baraff_witkin", 51, factor), 30, 1.0 / 30.0)
-            work.append(run.busy_seconds)
-            rows.append((scene, factor, run.busy_seconds, run.steps, run.newton, run.linear))
-        spreads[scene] = (max(work) - min(work)) / min(work)
-        updates[scene] = [row[4] for row in rows if row[0] == scene]
-    most = max(spreads.values())
-    told = ", ".join(f"{scene} {spread:.0%}" for scene, spread in spreads.items())
-    head = ["scene", "bending", "time, s", "steps", "updates", "cg"]
+    """Work over four powers of ten of bending stiffness."""
+    rows, work = [], {}
+    scenes = {
+        "figure 1": (figure_1, 75),
+        "draped, solved to the end": (draped, 30),
+        "hung": (hung, 30),
+    }
+    for scene, (build, frames) in scenes.items():
+        runs = [advance(build("baraff_witkin", 51, one), frames, 1.0 / 30.0) for one in FACTORS]
+        for factor, run in zip(FACTORS, runs, strict=True):
+            each = (run.busy_seconds, run.steps, run.rejected, run.newton, run.linear)
+            rows.append((scene, factor, *each, run.linear / run.newton, max(run.contacts)))
+        times, solves = [run.busy_seconds for run in runs], [run.newton for run in runs]
+        work[scene] = (spread(times), spread(solves), spread([run.linear for run in runs]))
+    told = "; ".join(
+        f"{scene}: time {time:.0%}, linear systems {solves:.0%}, conjugate gradients {linear:.0%}"
+        for scene, (time, solves, linear) in work.items()
+    )
+    head = ["scene", "bending", "time, s", "steps", "rejected", "systems", "cg", "cg per system"]
+    head += ["contacts"]
+    steps = [row[3] for row in rows if row[0] == "figure 1"]
+    systems, each = ([row[k] for row in rows if row[0] == "figure 1"] for k in (5, 7))
     return Finding(
         name="Cost over the stiffness of bending",
-        source="Baraff and Witkin 1998, section 7",
-        statement="Bending stiffnesses ×0.1 to ×1 000 change the running time by less than 5 %.",
-        measured=f"From the quickest to the slowest of five: {told}. Newton iterations, hung: "
-        f"{min(updates['hung'])} to {max(updates['hung'])}; draped: {min(updates['draped'])} to "
-        f"{max(updates['draped'])}. An explicit scheme would need "
-        "steps smaller by a factor up to 100 where bending is the stiffest.",
-        verdict=AGREES if most < 0.05 else PARTLY if spreads["hung"] < 0.05 else DIFFERS,
-        why="Without contact the number of Newton iterations is the same over all four powers of "
-        "ten: stability asks for nothing. What is left is conjugate gradients, of which the "
-        "stiffest bending takes a quarter more. Where cloth lies on a table, "
-        "limp cloth folds and touches in many more places than stiff cloth, and contacts are "
-        "solved here until nothing crosses, so that the work follows the contacts. Theirs "
-        "took one linear solve per step and corrected contacts by positions.",
-        tables=[Table("2 601 particles, 30 frames, model baraff_witkin", head, rows)],
+        source="Baraff and Witkin 1998, section 8, figure 1",
+        statement="Bending stiffnesses ×0.1 to ×1 000 change the running time of figure 1, 75 "
+        "frames in 80 steps, by less than 5 %.",
+        measured=f"Figure 1 takes {min(steps)} to {max(steps)} steps. From the least to the most "
+        f"of five, {told}.",
+        verdict=AGREES if work["figure 1"][0] < 0.05 else DIFFERS,
+        why="Stability asks for nothing, as there: no scene takes more steps where bending is "
+        "stiffer. Two things change the work, against each other. With the diagonal preconditioner "
+        f"of the document a linear system takes {each[0]:.0f} iterations of the limpest cloth and "
+        f"{each[-1]:.0f} of the stiffest: 16B/h² is then a quarter of the modulus of "
+        "stretch, and smooth bending modes are not seen by a diagonal. And limp cloth folds and "
+        f"touches in more places: {systems[0]} systems against {systems[-1]}, because contacts "
+        "are solved again here until nothing crosses, where theirs took one system a step and "
+        "springs between cloths. Their material is not stated; where its stiffest bending is "
+        "below ×100 of cotton's the iterations differ by less. With multigrid and Newton's method "
+        "the folds alone count, and without contact hardly anything does.",
+        tables=[Table("2 601 particles, model baraff_witkin, frames of 1/30 s", head, rows)],
     )
 
 

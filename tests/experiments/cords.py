@@ -6,7 +6,7 @@ from time import process_time
 import numpy as np
 import plot
 import weft
-from page import AGREES, DIFFERS, PARTLY, Finding, Table
+from page import AGREES, PARTLY, Finding, Table, judged
 from scenes import isotropic, offered
 from springs import WEIGHTLESS, Springs, largest, library_sheet, stays
 
@@ -132,16 +132,6 @@ def stiffness_limit(side: int, integrator: str, drag: float) -> float:
         return stays(sheet, 0.02)
 
     return largest(stable, low, high)
-
-
-def judged(relations: dict[str, bool]) -> tuple[str, str]:
-    """Verdict on relations of the document, and which of them hold."""
-    held = sum(relations.values())
-    verdict = AGREES if held == len(relations) else PARTLY if held else DIFFERS
-    told = "; ".join(
-        f"{name}: {'agrees' if holds else 'differs'}" for name, holds in relations.items()
-    )
-    return verdict, told
 
 
 def stable_steps() -> Finding:

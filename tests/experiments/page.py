@@ -35,6 +35,16 @@ class Finding:
     seconds: float = 0.0
 
 
+def judged(relations: dict[str, bool]) -> tuple[str, str]:
+    """Verdict on relations of a document, and which of them hold."""
+    held = sum(relations.values())
+    verdict = AGREES if held == len(relations) else PARTLY if held else DIFFERS
+    told = "; ".join(
+        f"{name}: {'agrees' if holds else 'differs'}" for name, holds in relations.items()
+    )
+    return verdict, told
+
+
 STYLE = """
 body { font: 15px/1.5 sans-serif; max-width: 1180px; margin: 2em auto; padding: 0 1em; color: #222 }
 h1 { font-size: 1.7em } h2 { font-size: 1.3em; margin-top: 2.2em; border-top: 1px solid #ccc;

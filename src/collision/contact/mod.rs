@@ -218,14 +218,21 @@ impl Contact {
     /// Increase of the gap of the current linearisation by which this step recovers it, in m: to the target distance
     /// without the compression by a normal force in N, and from the gap at the start at most.
     pub(crate) fn gap_to_recover(&self, normal_force: f64) -> f64 {
-        let [_, target] = self.target_distances;
-        let target = target - self.thickness * self.compression_at_force(normal_force);
+        let target =
+            self.recovered_distance() - self.thickness * self.compression_at_force(normal_force);
         let start = self.pair.start_distance.max(self.linearised.gap);
         (target - start).max(0.0)
     }
 
+    /// Distance in m to which this step recovers the gap of a pair that started closer than its thickness; else the
+    /// thickness.
+    pub(crate) fn recovered_distance(&self) -> f64 {
+        let [_, distance] = self.target_distances;
+        distance
+    }
+
     /// Compression σ at which the law gives a force in N.
-    fn compression_at_force(&self, force: f64) -> f64 {
+    pub(crate) fn compression_at_force(&self, force: f64) -> f64 {
         dimensionless_compression(force / (self.stiffness * self.thickness))
     }
 

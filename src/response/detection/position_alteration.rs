@@ -9,12 +9,18 @@
 //! Etzmuss 2002, eq. 4.4, approaches the target position x̄ gradually: ω(x̄ − x)/h is *prescribed as the velocity*, which
 //! the particle keeps once its constraint is released (a sheet that hangs 4 mm from a wall with a collision distance of 10
 //! mm swung 46 mm off it). Here ω(x̄ − x) is the displacement y, with ω = h/[`gap_recovery_time`] of the thickness, so
-//! that the recovery does not depend on the step.
+//! that the recovery does not depend on the step. Contacts of explicit schemes whose load takes the speed back are left
+//! to their reactions (`contact_forces::reaction`).
 //!
 //! [`gap_recovery_time`]: super::DetectionParameters::gap_recovery_time
 
-use super::{super::impact_impulses::sweep, CollisionResponse};
-use crate::{collision::Contact, parallel::reductions, vec3::Vec3};
+use super::CollisionResponse;
+use crate::{
+    collision::Contact,
+    parallel::reductions,
+    response::{contact_forces::returns_by_reaction, impact_impulses::sweep},
+    vec3::Vec3,
+};
 use std::collections::BTreeMap;
 
 /// Contact that recovers its gap.
@@ -31,12 +37,14 @@ struct GapRecovery {
 
 impl CollisionResponse {
     /// Position alteration y of cloth vertices in m, for the predicted positions: the smallest displacement by mass that
-    /// leads the gaps to their targets. `inverse_masses` in 1/kg are 0 for pinned vertices.
+    /// leads the gaps to their targets. With reactions those that return by them are left out. `inverse_masses` in 1/kg are
+    /// 0 for pinned vertices.
     pub(crate) fn position_alterations(
         &self,
+        has_reactions: bool,
         inverse_masses: impl Fn(usize) -> f64 + Sync,
     ) -> BTreeMap<usize, Vec3> {
-        let recovery = |index: usize| self.gap_recovery(index, &inverse_masses);
+        let recovery = |index: usize| self.gap_recovery(index, has_reactions, &inverse_masses);
         let count = self.candidate_pairs.len();
         let grain = reductions::MIN_ELEMENTS_PER_TASK / 4;
         let mut recoveries = reductions::collect(count, grain, Vec::new(), recovery);
@@ -62,10 +70,11 @@ impl CollisionResponse {
     }
 
     /// Recovery of the gap of a candidate pair that started closer than its thickness; `None` if its motion or the
-    /// force that compresses it accounts for the gap.
+    /// force that compresses it accounts for the gap, or its reaction recovers it.
     fn gap_recovery(
         &self,
         index: usize,
+        has_reactions: bool,
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<GapRecovery> {
         let pair = &self.candidate_pairs[index];
@@ -76,7 +85,9 @@ impl CollisionResponse {
         let contact = self.unloaded_contact(pair, prior_force > 0.0)?;
         let wanted = contact.gap_to_recover(prior_force);
         let effective_inverse_mass = self.effective_inverse_mass(&contact, inverse_masses);
-        (wanted > 0.0 && effective_inverse_mass > 0.0).then_some(GapRecovery {
+        let load = prior_force * effective_inverse_mass;
+        let is_left_out = has_reactions && returns_by_reaction(&contact, load);
+        (wanted > 0.0 && effective_inverse_mass > 0.0 && !is_left_out).then_some(GapRecovery {
             contact,
             effective_inverse_mass,
             wanted,

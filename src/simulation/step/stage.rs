@@ -82,7 +82,7 @@ impl Simulation {
         let prescribed = self.begin_stage(&stage, &mut positions, interval, report);
         self.alter_positions(&mut stage, &mut positions, &prescribed, report);
         let outcome = self.solve_stage_equations(
-            &mut stage,
+            &stage,
             &equations,
             &mut positions,
             &prescribed,
@@ -112,7 +112,7 @@ impl Simulation {
 
     /// Applies the boundary conditions of a stage to the initial guess, and begins the step of the response. Returns
     /// the Dirichlet conditions.
-    fn begin_stage(
+    pub(super) fn begin_stage(
         &mut self,
         stage: &Stage,
         positions: &mut [Vec3],
@@ -155,15 +155,17 @@ impl Simulation {
 
     /// Lets surfaces that start closer than their thickness come apart in a stage, without a velocity. `positions` in m
     /// are its initial guess.
-    fn alter_positions(
+    pub(super) fn alter_positions(
         &mut self,
         stage: &mut Stage,
         positions: &mut [Vec3],
         prescribed_displacements: &[PrescribedDisplacement],
         report: &mut Report,
     ) {
-        let mut alterations = report
-            .time(Task::Contact, || self.response.position_alterations(|v| self.inverse_mass(v)));
+        let has_reactions = self.settings.integrator.is_explicit();
+        let mut alterations = report.time(Task::Contact, || {
+            self.response.position_alterations(has_reactions, |v| self.inverse_mass(v))
+        });
         for prescribed in prescribed_displacements {
             let free = prescribed.free_projector;
             alterations.entry(prescribed.vertex).and_modify(|y| *y = free * *y);

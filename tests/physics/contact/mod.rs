@@ -4,5 +4,6 @@
 mod constraints;
 mod friction;
 mod pinched;
+mod reaction;
 mod recovery;
 mod solids;

@@ -60,7 +60,9 @@ fn a_sheet_that_starts_too_near_a_solid_stops_at_the_collision_distance() {
 /// Neither of them moves on, and both have moved as far.
 #[test]
 fn sheets_that_start_too_near_each_other_stop_at_the_collision_distance() {
-    for integrator in [Integrator::Bdf2, Integrator::ImplicitEuler, Integrator::Sbdf2] {
+    for integrator in
+        [Integrator::Bdf2, Integrator::ImplicitEuler, Integrator::Sbdf2, Integrator::Verlet]
+    {
         let material = soft(0.5 * DISTANCE);
         let cloths: [Cloth; 2] = [0.0, START].map(|z| sheet(6, 0.3, z, material.clone()));
         let settings = Settings { integrator, threads: 1, ..vacuum() };
@@ -106,7 +108,9 @@ fn a_sheet_that_hangs_too_near_a_wall_does_not_swing_off_it() {
 /// Lifted against its weight, it never passes the distance at which it comes to rest.
 #[test]
 fn a_sheet_that_starts_too_near_a_floor_does_not_overshoot() {
-    for integrator in [Integrator::Bdf2, Integrator::ImplicitMidpoint, Integrator::Sbdf2] {
+    for integrator in
+        [Integrator::Bdf2, Integrator::ImplicitMidpoint, Integrator::Sbdf2, Integrator::Verlet]
+    {
         let gravity = Vec3::z() * -9.81;
         let settings = Settings { integrator, gravity, threads: 1, ..Settings::default() };
         let cloth = sheet(9, 0.4, START, soft(DISTANCE - 0.001));
@@ -118,5 +122,22 @@ fn a_sheet_that_starts_too_near_a_floor_does_not_overshoot() {
             assert!(highest < 1.02 * DISTANCE, "{integrator:?}, half frame {frame}: {highest} m");
         }
         assert!(fastest(&simulation, 0) < 2.0e-3, "{integrator:?}");
+    }
+}
+
+/// What falls is stopped at the collision distance: no vertex is left within it.
+#[test]
+fn a_soft_sheet_that_falls_keeps_the_collision_distance() {
+    for integrator in [Integrator::Bdf2, Integrator::ImplicitEuler, Integrator::Verlet] {
+        let gravity = Vec3::z() * -9.81;
+        let settings = Settings { integrator, gravity, threads: 1, ..Settings::default() };
+        let cloth = sheet(9, 0.4, 0.2, soft(DISTANCE - 0.001));
+        let mut simulation = Simulation::new(&[cloth], &[floor()], settings).unwrap();
+        for frame in 0..16 {
+            simulation.advance(FRAME).unwrap();
+            let heights = simulation.positions(0).unwrap().iter().map(|position| position.z);
+            let lowest = heights.fold(f64::INFINITY, f64::min);
+            assert!(lowest > 0.9 * DISTANCE, "{integrator:?}, frame {frame}: {lowest} m");
+        }
     }
 }

@@ -4,10 +4,11 @@
 use crate::fixtures::{
     equilibrium::{calm, settle},
     quads::{Division, Sheet},
+    scenes::sheet,
 };
 use std::collections::BTreeSet;
 use weft::{
-    Cloth, Material, Model, Settings, Simulation, Vec3,
+    Cloth, Integrator, Material, Model, Settings, Simulation, Vec3,
     forces::{Elements, ModelInput, mass_spring},
     mesh::{Polygons, Uv},
 };
@@ -109,5 +110,32 @@ fn every_spring_has_the_stiffness_of_its_place() {
         let (soft, stiff) = (place(7) - place(2) - 0.25, place(15) - place(10) - 0.25);
         // What springs couple across differs at the ends and in the middle.
         assert!((soft / stiff - 4.0).abs() < 0.2, "{model:?}: {soft} {stiff}");
+    }
+}
+
+/// What Choi and Ko claim, and Hayler's solver could not do (Hayler 2004, section 2.2.2): a step of 100 s is all but the
+/// equilibrium, and the next ones stay there.
+#[test]
+fn springs_of_choi_and_ko_take_steps_of_a_hundred_seconds() {
+    for integrator in [Integrator::Bdf2, Integrator::ImplicitEuler] {
+        let settings = Settings {
+            model: Model::ChoiKo,
+            integrator,
+            self_collision: false,
+            max_iterations: 300,
+            threads: 1,
+            ..Settings::default()
+        };
+        let cloth = sheet(11, 0.5, 0.0, Material::default());
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+        simulation.set_pins(0, &[110, 120], None).unwrap();
+        for step in 0..6 {
+            let report = simulation.step(100.0).unwrap();
+            let positions = simulation.positions(0).unwrap();
+            let furthest = positions.iter().map(Vec3::norm).fold(0.0, f64::max);
+            assert!(furthest < 1.0, "{integrator:?}, step {step}: {furthest} m, {report:?}");
+        }
+        let lowest = simulation.positions(0).unwrap().iter().map(|x| x.z).fold(0.0, f64::min);
+        assert!((-0.55..-0.45).contains(&lowest), "{integrator:?}: {lowest} m");
     }
 }

@@ -10,6 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "experiments"))
 import cords
+import hayler
 import page
 import plot
 import run
@@ -53,3 +54,37 @@ def test_what_an_axis_cannot_show_is_left_out():
     )
     assert drawn.count(",") < 5 and "nan" not in drawn
     assert "nothing" in plot.lines("t", axis, axis, [plot.Line("a", [-1.0], [1.0])])
+
+
+def test_the_blocks_of_choi_and_kos_springs_are_the_derivatives_of_their_forces():
+    springs = hayler.ChoiKo(4, drag=0.0)
+    x = springs.rest * 1.1
+    x[1:3, 1:3, 2] += 0.2
+    v = np.zeros_like(x)
+    by_x, by_v = hayler.derivatives(springs, x, complete=True)
+    for direction in np.random.default_rng(2).standard_normal((3, *x.shape)) * springs.free:
+        ends = [springs.acceleration(x + one * direction, v) for one in (1e-6, -1e-6)]
+        found = springs.mass * (ends[0] - ends[1]) / 2e-6
+        wanted = springs.free * (by_x @ direction.ravel()).reshape(x.shape)
+        assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
+        changed = springs.acceleration(x, direction) - springs.acceleration(x, v)
+        wanted = springs.free * (by_v @ direction.ravel()).reshape(x.shape)
+        assert np.abs(springs.mass * changed - wanted).max() < 1e-9 * np.abs(wanted).max()
+
+
+def test_haylers_solver_fails_by_the_matrix_of_its_listing_and_by_forces_that_are_carried_on():
+    springs = hayler.ChoiKo(5)
+    h = 10.0
+    assert hayler.settles(springs, hayler.bdf2(springs, h, complete=True))
+    assert not hayler.settles(springs, hayler.bdf2(springs, h, complete=False))
+    assert not hayler.settles(springs, hayler.bdf2(springs, h, complete=True, carried=True))
+
+
+def test_every_order_of_table_3_2_is_judged():
+    import etzmuss_integrators as etzmuss
+
+    for scene, printed in etzmuss.PRINTED.items():
+        found = etzmuss.orders(scene, printed)
+        assert len(found) == 14 and all(found.values())
+        costs = {name: tuple(-one for one in each) for name, each in printed.items()}
+        assert not any(etzmuss.orders(scene, costs).values())

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Contact forces, stiffness matrices and potential at given positions.
 
+mod reaction;
+
+pub(crate) use reaction::ReactionConstraints;
+pub(super) use reaction::returns_by_reaction;
+
 use super::CollisionResponse;
 use crate::{
     collision::{Contact, ContactForce},
