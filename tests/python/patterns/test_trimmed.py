@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Panels inscribed in a grid, and panels between four sides: mass, shapes, and what is refused."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import weft
+
+TESTS = Path(__file__).parents[2]
+sys.path += [str(TESTS / "experiments"), str(TESTS / "hostile")]
+from etzmuss import panels, patterns
+from judge.intersections import Scenery
+from scenes import round_body
+
+EDGE_LENGTH = 0.03
+OUTLINES = {
+    "circle": panels.CIRCLE,
+    "trouser front": panels.TROUSER_FRONT,
+    "sleeve": panels.SLEEVE,
+    "dress front": panels.DRESS_FRONT,
+}
+
+
+def cloth(mesh: weft.TrimmedMesh, **options: object) -> weft.Cloth:
+    flat = panels.level(mesh.flat)
+    given = {"rest_positions": flat, "uv": mesh.uv, "triangles": mesh.triangles}
+    given |= {"corner_coverage": mesh.corner_coverage} | options
+    return weft.Cloth(mesh.positions, mesh.cells, panels.FABRIC, **given)
+
+
+def doubled_areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    a, b, c = (points[triangles[:, corner]] for corner in range(3))
+    return (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
+
+
+@pytest.mark.parametrize("name", OUTLINES)
+def test_a_trimmed_panel_has_the_mass_of_its_cloth(name):
+    pattern = panels.pattern(OUTLINES[name])
+    mesh = pattern.trimmed_mesh(EDGE_LENGTH)
+    simulation = weft.Simulation([cloth(mesh)], settings=weft.Settings(model="particles"))
+    masses = simulation.matrices()["masses"]
+    doubled = doubled_areas(mesh.visible_flat, mesh.visible_triangles)
+    assert (doubled > 0.0).all() and (masses > 0.0).all()
+    drawn = 0.5 * doubled.sum()
+    assert masses.sum() == pytest.approx(panels.FABRIC.density * drawn, rel=1e-9)
+    assert drawn == pytest.approx(pattern.panels[0]["area"], rel=1e-3)
+    middles = mesh.visible_flat[mesh.visible_triangles].mean(axis=1)
+    centre = (0.5 * doubled[:, None] * middles).sum(axis=0) / drawn
+    assert masses @ mesh.flat / masses.sum() == pytest.approx(centre, abs=1e-9)
+
+
+def test_visible_vertices_are_carried_by_barycentric_coordinates():
+    mesh = panels.pattern(panels.SLEEVE).trimmed_mesh(EDGE_LENGTH)
+    assert mesh.visible_weights.sum(axis=1) == pytest.approx(1.0, abs=1e-14)
+    assert mesh.visible_weights.min() >= 0.0
+    random = np.random.default_rng(3)
+    moved = mesh.positions + random.normal(0.0, 0.01, mesh.positions.shape)
+    wanted = np.einsum("ki,kij->kj", mesh.visible_weights, moved[mesh.visible_corners])
+    assert mesh.visible_positions(moved) == pytest.approx(wanted, abs=1e-15)
+    assert mesh.visible_positions(mesh.positions)[:, :2] == pytest.approx(
+        mesh.visible_flat, abs=1e-6 * EDGE_LENGTH
+    )
+    assert mesh.visible_panel_starts.tolist() == [0, len(mesh.visible_flat)]
+    assert mesh.panel_starts.tolist() == [0, len(mesh.flat)]
+    assert set(mesh.panel_of_cell.tolist()) == {0}
+    with pytest.raises(ValueError, match="positions: 3 positions"):
+        mesh.visible_positions(np.zeros((3, 3)))
+
+
+def test_a_falling_trimmed_panel_meets_the_air_of_its_own_area():
+    """At its terminal velocity the drag of the cloth, not that of the grid, bears the weight."""
+    mesh = panels.pattern(panels.CIRCLE).trimmed_mesh(0.1)
+    settings = weft.Settings(model="particles", self_collision=False, air_density=1.2)
+    simulation = weft.Simulation([cloth(mesh)], settings=settings)
+    for _ in range(60):
+        simulation.advance(0.25)
+    speed = -simulation.velocities()[:, 2].mean()
+    fabric = panels.FABRIC
+    wanted = np.sqrt(2.0 * fabric.density * 9.81 / (1.2 * fabric.air_drag))
+    flat = np.ptp(simulation.positions()[:, 2]) < 0.02
+    assert flat and speed == pytest.approx(wanted, rel=0.02)
+
+
+def test_nothing_crosses_what_is_drawn_of_a_trimmed_panel():
+    """Over the rim of a small round table, in folds."""
+    mesh = panels.pattern(panels.CIRCLE).trimmed_mesh(EDGE_LENGTH)
+    table = round_body([(0.1, -0.3), (0.1, -0.02)])
+    settings = weft.Settings(model="particles")
+    simulation = weft.Simulation([cloth(mesh)], [weft.Collider(*table)], settings=settings)
+    scenery = Scenery()
+    scenery.add("cloth", len(mesh.visible_flat), mesh.visible_triangles, is_cloth=True)
+    scenery.add("table", len(table[0]), table[1], is_cloth=False)
+    for _ in range(24):
+        simulation.advance(1.0 / 24.0)
+        drawn = mesh.visible_positions(simulation.positions())
+        assert not scenery.intersections(np.concatenate([drawn, table[0]]))
+    assert drawn[:, 2].min() < -0.1, "it hangs down"
+
+
+@pytest.mark.parametrize("name", patterns.HUNG)
+@pytest.mark.parametrize("place", patterns.STARTS)
+def test_trimmed_panels_hang_as_meshed_ones(name, place):
+    outline, height = patterns.HUNG[name]
+    cut = panels.pattern(outline)
+    sheets = panels.trimmed(cut, EDGE_LENGTH), panels.meshed(cut, EDGE_LENGTH)
+    held = patterns.held_line(sheets[0], height)
+    found = panels.compared(sheets, held, patterns.STARTS[place])
+    assert found.drop > 0.9
+    assert found.largest < patterns.ALIKE and found.mean < 0.5 * patterns.ALIKE
+
+
+def test_a_panel_between_four_sides_hangs_as_on_a_regular_grid():
+    cut = panels.pattern(panels.DRESS_FRONT)
+    sheets = panels.trimmed(cut, EDGE_LENGTH), panels.curvilinear(cut, EDGE_LENGTH)
+    assert sheets[1].faces.shape[1] == 4
+    held = patterns.held_line(sheets[0], 0.48)
+    for start in patterns.STARTS.values():
+        assert panels.compared(sheets, held, start).largest < patterns.ALIKE
+
+
+def test_a_part_of_a_corner_is_checked():
+    mesh = panels.pattern(panels.CIRCLE).trimmed_mesh(0.1)
+    for wrong, message in [
+        (np.ones(3), "corner_coverage: 3 parts"),
+        (np.zeros(4 * len(mesh.cells)), "corner_coverage, corner 0: 0"),
+        (np.full(4 * len(mesh.cells), 1.1), "corner_coverage, corner 0: 1.1"),
+        (np.full(4 * len(mesh.cells), np.nan), "corner_coverage"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            cloth(mesh, corner_coverage=wrong)
+    for model in ("fem", "mass_spring_16", "baraff_witkin"):
+        with pytest.raises(ValueError, match=r"cloths\[0\]\.corner_coverage: model " + model):
+            weft.Simulation([cloth(mesh)], settings=weft.Settings(model=model))
+    for model in ("particles_membrane", "particles_projected"):
+        simulation = weft.Simulation([cloth(mesh)], settings=weft.Settings(model=model))
+        assert simulation.advance(0.02).converged
+
+
+def test_checkpoints_of_other_parts_are_refused():
+    mesh = panels.pattern(panels.CIRCLE).trimmed_mesh(0.1)
+    settings = weft.Settings(model="particles")
+    saved = weft.Simulation([cloth(mesh)], settings=settings).state()
+    whole = weft.Simulation([cloth(mesh, corner_coverage=None)], settings=settings)
+    with pytest.raises(ValueError, match="checkpoint"):
+        whole.restore(saved)
+    weft.Simulation([cloth(mesh)], settings=settings).restore(saved)
+
+
+def test_corners_of_four_sides_are_read_by_panel():
+    pattern = panels.pattern(panels.SLEEVE)
+    with pytest.raises(ValueError, match="5 edges; wanted four"):
+        pattern.curvilinear_mesh(EDGE_LENGTH)
+    mesh = pattern.curvilinear_mesh(EDGE_LENGTH, corners={"panel": [0, 1, 2, 4]})
+    assert len(mesh.triangles) == 2 * len(mesh.cells) > 100
+    for corners, message in [
+        ({"sleeve": [0, 1, 2, 4]}, "sleeve"),
+        ({"panel": [0, 1, 2]}, "corners: 3 points"),
+        ({"panel": [0, 1, 1, 4]}, "four different points"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            pattern.curvilinear_mesh(EDGE_LENGTH, corners=corners)
