@@ -322,8 +322,8 @@ fn sides_that_are_sewn_together_have_as_many_vertices() {
 #[test]
 fn coordinates_that_fold_over_are_refused() {
     let mut panel = rectangle("a", 0.3, 0.3);
-    panel.outline.edges[0].curve = Curve::Quadratic(Point::new(0.15, 0.5));
-    panel.outline.edges[2].curve = Curve::Quadratic(Point::new(0.3, 0.35));
+    panel.outline.edges[0].curve = Curve::Quadratic(Point::new(-0.1, 0.4));
+    panel.outline.edges[3].curve = Curve::Quadratic(Point::new(-0.3, 0.3));
     let error = curvilinear(panel, 0.02, None).unwrap_err().to_string();
     assert!(error.contains("fold over") && error.contains("panel \"a\""), "{error}");
     let mut holed = rectangle("a", 0.3, 0.3);

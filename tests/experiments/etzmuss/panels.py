@@ -35,22 +35,25 @@ SLEEVE = [
     (20, 54, curve((0.35, -0.22), (0.65, 0.12))),
     (-2, 40, LINE),
 ]
-DRESS_FRONT = [
-    (-30, 0, curve((0.5, -0.04))),
+SKIRT_FRONT = [
+    (-30, 0, LINE),
     (30, 0, curve((0.6, 0.06))),
-    (17, 60, curve((0.5, 0.2))),
+    (17, 60, LINE),
     (-17, 60, curve((0.4, 0.06))),
 ]
 
 
-def pattern(outline: list) -> weft.Pattern:
-    """A pattern of one panel."""
+def pattern(outline: list, line: float | None = None) -> weft.Pattern:
+    """A pattern of one panel, with vertices along a line of some height in m where one is given."""
     count = len(outline)
     edges = [{"endpoints": [k, (k + 1) % count]} for k in range(count)]
     for edge, (_, _, curvature) in zip(edges, outline, strict=True):
         if curvature:
             edge["curvature"] = curvature
     panel = {"vertices": [[x, y] for x, y, _ in outline], "edges": edges}
+    if line is not None:
+        ends = [[-100, 100 * line], [100, 100 * line]]
+        panel["internal_lines"] = [{"vertices": ends, "edges": [{"endpoints": [0, 1]}]}]
     data = {"pattern": {"panels": {"panel": panel}, "stitches": []}}
     return weft.Pattern(json.dumps(data | {"properties": {"units_in_meter": 100}}))
 
@@ -65,6 +68,11 @@ FABRIC = weft.Material(
 )
 
 
+CYLINDER, EDGE = 0.12, 0.04  # radii that panels start around, in m
+# Until it hangs: longer steps of implicit Euler leap into other folds.
+FALLING_STEP, FALLING_STEPS = 0.04, 25  # s
+
+
 @dataclass
 class Sheet:
     """A panel to be simulated."""
@@ -74,6 +82,7 @@ class Sheet:
     model: str
     options: dict
     visible: weft.TrimmedMesh | None = None
+    row_height: float = 1e-6  # how far in m vertices of one row are from a straight line
 
     @property
     def triangles(self) -> np.ndarray:
@@ -110,18 +119,27 @@ def meshed(cut: weft.Pattern, edge_length: float) -> Sheet:
 def curvilinear(cut: weft.Pattern, edge_length: float) -> Sheet:
     """Quads between four sides."""
     mesh = cut.curvilinear_mesh(edge_length)
-    return Sheet(mesh.flat, mesh.cells, "particles", {"uv": mesh.uv})
+    return Sheet(mesh.flat, mesh.cells, "particles", {"uv": mesh.uv}, row_height=0.3 * edge_length)
 
 
-def around_cylinder(flat: np.ndarray, radius: float) -> np.ndarray:
+def around_cylinder(flat: np.ndarray, _held_above: float) -> np.ndarray:
     """The panel upright around a cylinder, which leaves all its lengths."""
-    angles = flat[:, 0] / radius
-    across, height = radius * np.sin(angles), radius * (1.0 - np.cos(angles))
+    angles = flat[:, 0] / CYLINDER
+    across, height = CYLINDER * np.sin(angles), CYLINDER * (1.0 - np.cos(angles))
     return np.column_stack([across, height, flat[:, 1]])
 
 
+def over_edge(flat: np.ndarray, held_above: float) -> np.ndarray:
+    """The panel level above a line, and bent down below it."""
+    below = np.maximum(held_above - flat[:, 1], 0.0)
+    angle = np.minimum(below / EDGE, 0.5 * np.pi)
+    straight = below - EDGE * angle
+    y = np.maximum(flat[:, 1], held_above) - EDGE * np.sin(angle)
+    return np.column_stack([flat[:, 0], y, -EDGE * (1.0 - np.cos(angle)) - straight])
+
+
 def level(flat: np.ndarray) -> np.ndarray:
-    """The panel on a table."""
+    """The panel in its own plane."""
     return np.column_stack([flat, np.zeros(len(flat))])
 
 
@@ -139,7 +157,9 @@ def hang(sheet: Sheet, held_above: float, start: np.ndarray) -> np.ndarray:
         self_collision=False,
     )
     simulation = weft.Simulation([cloth], settings=settings)
-    simulation.set_pins(0, np.flatnonzero(sheet.flat[:, 1] >= held_above))
+    simulation.set_pins(0, np.flatnonzero(sheet.flat[:, 1] > held_above - sheet.row_height))
+    for _ in range(FALLING_STEPS):
+        simulation.advance(FALLING_STEP)
     settle(simulation)
     return sheet.drawn(simulation.positions())
 
@@ -166,15 +186,15 @@ class Likeness:
 
     mean: float
     largest: float
-    drop: float  # how far the lowest point is below the held line, as a part of that length
+    drop: float  # from the highest point to the lowest, over the length of the panel
 
 
 def compared(sheets: tuple[Sheet, Sheet], held_above: float, start: callable) -> Likeness:
     """Both hung alike."""
-    first, second = (hang(sheet, held_above, start(sheet.flat)) for sheet in sheets)
+    first, second = (hang(sheet, held_above, start(sheet.flat, held_above)) for sheet in sheets)
     here = sheets[0].drawn_flat
     distances = np.linalg.norm(first - interpolated(here, sheets[1], second), axis=1)
     length = held_above - here[:, 1].min()
-    drop = (first[:, 2].max() - first[:, 2].min()) / length
+    drop = (first[:, 2].max() - first[:, 2].min()) / np.ptp(here[:, 1])
     below = distances[here[:, 1] < held_above]
     return Likeness(float(below.mean() / length), float(below.max() / length), float(drop))

@@ -6,6 +6,7 @@ Each experiment is done on rectangular cells, and on curvilinear ones as of a pa
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import plot
@@ -199,7 +200,8 @@ class Figures:
     orders: list[float]
 
 
-def figures(models: list[str], lines: Callable) -> Figures:
+@cache
+def figures(models: tuple[str, ...], lines: Callable) -> Figures:
     """Figure 2.11: the error over the resolution, on grids of such lines."""
     found = Figures([], [], [])
     for case in (hanging(), sheared(), bent()):
@@ -225,7 +227,7 @@ HEAD = ["experiment", "model", *(f"{side} cells" for side in SIDES), "order"]
 
 def experiments() -> Finding:
     """On rectangular cells."""
-    models = [model for model in MODELS if model in offered("model")]
+    models = tuple(model for model in MODELS if model in offered("model"))
     skipped = [
         f"model {model}: the library does not offer it" for model in MODELS if model not in models
     ]
@@ -250,7 +252,7 @@ def experiments() -> Finding:
 
 def curvilinear() -> Finding:
     """On curvilinear cells."""
-    models = [model for model in MODELS if model in offered("model")]
+    models = tuple(model for model in MODELS if model in offered("model"))
     found, square = figures(models, curved), figures(models, straight)
     least, most = min(found.orders), max(found.orders)
     ratios = [
