@@ -542,8 +542,8 @@ class Pattern:
         """
 
     def trimmed_mesh(self, edge_length: float = 0.01) -> TrimmedMesh:
-        """Inscribes all panels in regular grids of quads along the grain, which carry a visible mesh
-        (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
+        """Inscribes all panels in regular grids of quads along the grain, which carry a visible
+        mesh (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
 
         Args:
             edge_length (float): Length of the sides of cells in m, of panels that state none.
@@ -666,11 +666,15 @@ class TrimmedMesh:
 
     @property
     def cells(self) -> NDArray[np.int64]:
-        """Vertices of each cell, counter-clockwise seen from the right side: int64, shape (c, 4)."""
+        """Vertices of each cell, counter-clockwise seen from the right side: int64, shape
+        (c, 4).
+        """
 
     @property
     def triangles(self) -> NDArray[np.int64]:
-        """Vertices of both triangles of each cell, in the order of the cells: int64, shape (2c, 3)."""
+        """Vertices of both triangles of each cell, in the order of the cells: int64, shape
+        (2c, 3).
+        """
 
     @property
     def corner_coverage(self) -> NDArray[np.float64]:
@@ -710,11 +714,15 @@ class TrimmedMesh:
 
     @property
     def visible_corners(self) -> NDArray[np.int64]:
-        """Vertices of the triangle of a grid that carries each visible vertex: int64, shape (k, 3)."""
+        """Vertices of the triangle of a grid that carries each visible vertex: int64, shape
+        (k, 3).
+        """
 
     @property
     def visible_weights(self) -> NDArray[np.float64]:
-        """Barycentric coordinates of each visible vertex in that triangle: float64, shape (k, 3)."""
+        """Barycentric coordinates of each visible vertex in that triangle: float64, shape
+        (k, 3).
+        """
 
     def visible_positions(self, positions: _Rows) -> NDArray[np.float64]:
         """Where the visible vertices are.

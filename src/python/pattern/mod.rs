@@ -338,8 +338,8 @@ impl PyPattern {
         py.detach(|| guarded(|| Ok(PyPatternMesh(self.0.curvilinear_mesh(length, &corners)?))))
     }
 
-    /// Inscribes all panels in regular grids of quads along the grain, which carry a visible mesh
-    /// (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
+    /// Inscribes all panels in regular grids of quads along the grain, which carry a visible
+    /// mesh (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
     ///
     /// Args:
     ///     edge_length (float): Length of the sides of cells in m, of panels that state none.

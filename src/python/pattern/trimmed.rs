@@ -44,13 +44,15 @@ impl PyTrimmedMesh {
         to_number_rows(py, &self.0.uv)
     }
 
-    /// Vertices of each cell, counter-clockwise seen from the right side: int64, shape (c, 4).
+    /// Vertices of each cell, counter-clockwise seen from the right side: int64, shape
+    /// (c, 4).
     #[getter]
     fn cells<'py>(&self, py: Python<'py>) -> IndexRows<'py> {
         to_index_array(py, &self.0.cells)
     }
 
-    /// Vertices of both triangles of each cell, in the order of the cells: int64, shape (2c, 3).
+    /// Vertices of both triangles of each cell, in the order of the cells: int64, shape
+    /// (2c, 3).
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> IndexRows<'py> {
         to_index_array(py, &self.0.triangles)
@@ -102,13 +104,15 @@ impl PyTrimmedMesh {
         to_index_list(py, &self.0.visible.panel_starts)
     }
 
-    /// Vertices of the triangle of a grid that carries each visible vertex: int64, shape (k, 3).
+    /// Vertices of the triangle of a grid that carries each visible vertex: int64, shape
+    /// (k, 3).
     #[getter]
     fn visible_corners<'py>(&self, py: Python<'py>) -> IndexRows<'py> {
         to_index_array(py, &self.0.visible.corners)
     }
 
-    /// Barycentric coordinates of each visible vertex in that triangle: float64, shape (k, 3).
+    /// Barycentric coordinates of each visible vertex in that triangle: float64, shape
+    /// (k, 3).
     #[getter]
     fn visible_weights<'py>(&self, py: Python<'py>) -> NumberRows<'py> {
         to_number_rows(py, &self.0.visible.weights)

@@ -8,8 +8,8 @@ from . import panels
 
 EDGE_LENGTH, COARSE = 0.015, 0.025  # m
 ALIKE = 0.02  # what the task of the comparison allows
-# Outline, and height in m above which it is held. Outlines cross that line steeply: a vertex of a grid that is held beyond
-# an outline holds all cloth in its cells.
+# Outline, and height in m above which it is held. Outlines cross that line steeply: a vertex of a
+# grid that is held beyond an outline holds all cloth in its cells.
 HUNG = {
     "circle": (panels.CIRCLE, 0.05),
     "trouser front": (panels.TROUSER_FRONT, 0.93),
@@ -29,7 +29,7 @@ def held_line(sheet: panels.Sheet, height: float) -> float:
 
 
 def both_ways(name: str, edge_length: float) -> tuple[panels.Sheet, panels.Sheet, float]:
-    """A panel trimmed and meshed, and the line above which it is held: vertices of both lie on it."""
+    """A panel trimmed and meshed, and the line with vertices of both above which it is held."""
     outline, height = HUNG[name]
     trimmed = panels.trimmed(panels.pattern(outline), edge_length)
     held = held_line(trimmed, height)
@@ -85,10 +85,10 @@ def curvilinear_pattern() -> Finding:
     return Finding(
         name="The front of a skirt on curvilinear coordinates",
         source="Etzmuss 2002, section 2.7, figure 2.9",
-        statement="Most clothes can be assembled from quadrilateral patterns, whose faces are close "
-        "to rectangles such that the approximation of the physical properties is fairly good.",
-        measured=f"It hangs as it does meshed: no point is more than {100.0 * largest:.2g} % of the "
-        "hanging length away.",
+        statement="Most clothes can be assembled from quadrilateral patterns, whose faces are "
+        "close to rectangles such that the approximation of the physical properties is fairly good.",
+        measured=f"It hangs as it does meshed: no point is more than {100.0 * largest:.2g} % of "
+        "the hanging length away.",
         verdict=AGREES if largest < ALIKE else DIFFERS,
         why="The particle system measures along the yarns and not along the lines of the grid, "
         "which are curved and converge by half here.",

@@ -265,9 +265,9 @@ def curvilinear() -> Finding:
         source="Etzmuss 2002, sections 2.7 and 2.8, figures 2.9 and 2.11",
         statement="The derivation only holds for regular quadrilateral meshes and is only accurate "
         "for rectangular ones; quads close to rectangles still give a fairly good approximation.",
-        measured=f"Orders from {least:.2f} to {most:.2f} between the two finest meshes, whose lines "
-        f"meet at angles down to 46°; errors are {min(ratios):.1f} to {max(ratios):.1f} times those "
-        "on as many rectangular cells.",
+        measured=f"Orders from {least:.2f} to {most:.2f} between the two finest meshes, whose "
+        f"lines meet at angles down to 46°; errors are {min(ratios):.1f} to {max(ratios):.1f} "
+        "times those on as many rectangular cells.",
         verdict=AGREES if least > 1.8 else PARTLY,
         why="Derivatives are taken along the yarns at the corners and in the middle of each quad, "
         "whatever the lines of the grid are, and bending by differences that are exact for any "
