@@ -25,7 +25,7 @@ _Curve: TypeAlias = Mapping[str, _Rows]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
 __all__ = ["Cloth", "Collider", "Dressing", "Material", "NotFiniteError", "Pattern", "PatternMesh"]
-__all__ += ["Report", "Settings", "Simulation", "__version__", "preset_names"]
+__all__ += ["Report", "Settings", "Simulation", "TrimmedMesh", "__version__", "preset_names"]
 
 __version__: str
 

@@ -86,7 +86,7 @@ def curvilinear_pattern() -> Finding:
         name="The front of a skirt on curvilinear coordinates",
         source="Etzmuss 2002, section 2.7, figure 2.9",
         statement="Most clothes can be assembled from quadrilateral patterns, whose faces are "
-        "close to rectangles such that the approximation of the physical properties is fairly good.",
+        "close to rectangles such that we still get a fairly good approximation.",
         measured=f"It hangs as it does meshed: no point is more than {100.0 * largest:.2g} % of "
         "the hanging length away.",
         verdict=AGREES if largest < ALIKE else DIFFERS,

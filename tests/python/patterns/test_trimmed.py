@@ -114,6 +114,20 @@ def test_trimmed_panels_hang_as_meshed_ones(name, place):
     assert found.largest < patterns.ALIKE and found.mean < 0.5 * patterns.ALIKE
 
 
+@pytest.mark.parametrize("beyond", [2e-4, 2e-6])
+def test_hardly_any_cloth_in_a_cell_disturbs_nothing(beyond):
+    """A rectangle of whole cells hangs as one that is longer by a ten-thousandth of a cell."""
+    sides = [(40.0, 30.0), (40.0 + 100.0 * beyond, 30.0 + 100.0 * beyond)]
+    corners = [[(0, 0), (width, 0), (width, height), (0, height)] for width, height in sides]
+    cuts = [panels.pattern([(x, y, None) for x, y in outline]) for outline in corners]
+    whole, more = (panels.trimmed(cut, EDGE_LENGTH) for cut in cuts)
+    assert whole.options["corner_coverage"].min() == pytest.approx(1.0)
+    assert more.options["corner_coverage"].min() < 1e-6
+    assert len(more.faces) == len(whole.faces) + 2 * (16 + 12) + 4
+    found = panels.compared((whole, more), 0.2 - 2.0 * beyond, panels.over_edge)
+    assert found.largest < 2e-3
+
+
 def test_a_panel_between_four_sides_hangs_as_a_meshed_one():
     *sheets, held = patterns.between_sides(EDGE_LENGTH)
     assert sheets[0].faces.shape[1] == 4 and sheets[0].model == "particles"
