@@ -256,9 +256,9 @@ def curvilinear() -> Finding:
     found, square = figures(models, curved), figures(models, straight)
     least, most = min(found.orders), max(found.orders)
     ratios = [
-        own[5] / straight[5]
+        own[-2] / straight[-2]
         for own, straight in zip(found.rows, square.rows, strict=True)
-        if straight[5] > 1e-9
+        if straight[-2] > 1e-9
     ]
     return Finding(
         name="Hanging, sheared and bent square on curvilinear cells",
