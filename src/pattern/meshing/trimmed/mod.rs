@@ -37,8 +37,8 @@ struct TrimmedParameters {
     /// outlines; smaller adds visible vertices, which cost no simulation. Evidence: `a_trimmed_circle_has_its_area`.
     outline_tolerance: f64,
     /// Distance within which both sides of a gap have to be connected where they share a cell (cells). Effect: larger
-    /// joins both sides along more of a narrow gap; smaller refuses corners that are wide open, from 1 on all of them.
-    /// Evidence: `narrow_gaps_are_refused_and_open_corners_are_not`.
+    /// joins both sides along more of a narrow gap; smaller refuses corners that are wide open. Evidence:
+    /// `narrow_gaps_are_refused_and_open_corners_are_not`, with 3 alone.
     gap_end: i64,
 }
 
