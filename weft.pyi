@@ -25,7 +25,7 @@ _Curve: TypeAlias = Mapping[str, _Rows]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
 __all__ = ["Cloth", "Collider", "Dressing", "Material", "NotFiniteError", "Pattern", "PatternMesh"]
-__all__ += ["Report", "Settings", "Simulation", "__version__", "preset_names"]
+__all__ += ["Report", "Settings", "Simulation", "TrimmedMesh", "__version__", "preset_names"]
 
 __version__: str
 
@@ -233,6 +233,10 @@ class Cloth:
         layer (int): Place in the order of garments, from the body outwards, 0 or more. Of two
             cloths that intersect, that of the higher layer comes to lie on the side of the normals
             of the lower one; of equal layers, each on the side where most of it is.
+        corner_coverage (float64 or float32 array, shape (corners,), optional): Part of each face
+            corner that is cloth, more than 0 and at most 1, where an outline cuts through a grid
+            (TrimmedMesh). Mass, elasticity, contact and resistance of the air are those of that
+            part. Only the models of particles take it.
         triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
             the faces are cut into for the simulation, triangles of each face together and in the
             order of the faces. Where not given, quads are cut along their shorter diagonal, or
@@ -276,6 +280,7 @@ class Cloth:
         free_of_cloth: _Indices | None = None,
         ignored_colliders: _Indices | None = None,
         layer: int = 0,
+        corner_coverage: _Numbers | None = None,
         triangles: _Faces | None = None,
         springs: _Faces | None = None,
         spring_stiffness: _Numbers | float | None = None,
@@ -515,6 +520,43 @@ class Pattern:
                 that is not more than 0 or too long for a panel.
         """
 
+    def curvilinear_mesh(
+        self, edge_length: float = 0.01, *, corners: Mapping[str, _Indices] | None = None
+    ) -> PatternMesh:
+        """Meshes all panels with quads between their four sides, along curvilinear coordinates
+        (Etzmuss 2002, section 2.7). Opposite sides get the same number of vertices, as do both
+        sides of a stitch, which joins whole sides.
+
+        Args:
+            edge_length (float): Length of edges in m, of panels that state none.
+            corners (dict | None): For names of panels four indices of outline points, at which the
+                sides meet, in the order of the outline. A panel with four edges needs none.
+
+        Returns:
+            PatternMesh: The mesh, all of whose triangles are halves of its cells.
+
+        Raises:
+            ValueError: The first error of findings(), with its panel and edge; a panel without
+                four sides, or with quads that fold over; a stitch of a part of a side; an edge
+                length that is not more than 0.
+        """
+
+    def trimmed_mesh(self, edge_length: float = 0.01) -> TrimmedMesh:
+        """Inscribes all panels in regular grids of quads along the grain, which carry a visible
+        mesh (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
+
+        Args:
+            edge_length (float): Length of the sides of cells in m, of panels that state none.
+
+        Returns:
+            TrimmedMesh: The grids, and the visible mesh.
+
+        Raises:
+            ValueError: The first error of findings(), with its panel and edge; a pattern with
+                stitches; a panel with a gap that is narrower than a cell; an edge length that is
+                not more than 0.
+        """
+
 @final
 class PatternMesh:
     """Triangulated panels of a Pattern, with the vertices that its stitches draw together.
@@ -594,6 +636,107 @@ class PatternMesh:
         part of the area in regular cells; "mean_edge_ratio", "min_edge_ratio" and
         "max_edge_ratio" of edge lengths over those asked for, diagonals of regular cells left
         out.
+        """
+
+@final
+class TrimmedMesh:
+    """Regular grids of quads that the panels of a Pattern are inscribed in, and the visible mesh of
+    the panels that they carry (Etzmuss 2002, section 2.7).
+
+    Cloth takes positions, cells as its faces, triangles, uv and corner_coverage as they are, and
+    flat as its rest positions with a third coordinate of 0, for a model of particles. Contact
+    acts on the whole cells, of which the visible mesh is a part.
+    """
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Vertices of the grids in space where the placement of their panel puts them, in m:
+        float64, shape (n, 3).
+        """
+
+    @property
+    def flat(self) -> NDArray[np.float64]:
+        """Vertices of the grids in the plane of their panel, in m: float64, shape (n, 2)."""
+
+    @property
+    def uv(self) -> NDArray[np.float64]:
+        """Vertices of the grids in yarn axes, in m: along the warp and along the weft; float64,
+        shape (n, 2).
+        """
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """Vertices of each cell, counter-clockwise seen from the right side: int64, shape
+        (c, 4).
+        """
+
+    @property
+    def triangles(self) -> NDArray[np.int64]:
+        """Vertices of both triangles of each cell, in the order of the cells: int64, shape
+        (2c, 3).
+        """
+
+    @property
+    def corner_coverage(self) -> NDArray[np.float64]:
+        """Part of each corner of each cell that is cloth, more than 0 and at most 1, in the order
+        of the cells: float64, shape (4c,).
+        """
+
+    @property
+    def panel_of_cell(self) -> NDArray[np.int64]:
+        """Index of the panel of each cell: int64, shape (c,)."""
+
+    @property
+    def panel_starts(self) -> NDArray[np.int64]:
+        """First vertex of the grid of each panel, and the number of all vertices last: int64, shape
+        (panels + 1,).
+        """
+
+    @property
+    def visible_flat(self) -> NDArray[np.float64]:
+        """Visible vertices in the plane of their panel, in m: float64, shape (k, 2)."""
+
+    @property
+    def visible_uv(self) -> NDArray[np.float64]:
+        """Visible vertices in yarn axes, in m: float64, shape (k, 2)."""
+
+    @property
+    def visible_triangles(self) -> NDArray[np.int64]:
+        """Vertices of each visible triangle, counter-clockwise seen from the right side: int64,
+        shape (m, 3). Each triangle lies in one of triangles.
+        """
+
+    @property
+    def visible_panel_starts(self) -> NDArray[np.int64]:
+        """First visible vertex of each panel, and the number of all of them last: int64, shape
+        (panels + 1,).
+        """
+
+    @property
+    def visible_corners(self) -> NDArray[np.int64]:
+        """Vertices of the triangle of a grid that carries each visible vertex: int64, shape
+        (k, 3).
+        """
+
+    @property
+    def visible_weights(self) -> NDArray[np.float64]:
+        """Barycentric coordinates of each visible vertex in that triangle: float64, shape
+        (k, 3).
+        """
+
+    def visible_positions(self, positions: _Rows) -> NDArray[np.float64]:
+        """Where the visible vertices are.
+
+        Args:
+            positions (float64 or float32 array, shape (n, 3)): Where the vertices of the grids
+                are, in m.
+
+        Returns:
+            float64 array, shape (k, 3): Positions in m.
+
+        Raises:
+            TypeError: An array of the wrong dtype.
+            ValueError: Not one position for each vertex of the grids.
         """
 
 @final

@@ -26,6 +26,13 @@ struct Coefficients {
     lift: f64,
 }
 
+impl Coefficients {
+    /// Those of a face of which a part is there.
+    fn of_part(self, part: f64) -> Self {
+        Self { drag: part * self.drag, lift: part * self.lift }
+    }
+}
+
 /// Contribution of a face to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
 type FaceResistance = [f64; 5];
 
@@ -36,6 +43,8 @@ pub struct Air {
     cloth_of_triangle: Arc<Vec<u32>>,
     incidence: Arc<Incidence>,
     coefficients: Vec<Coefficients>,
+    /// Part of each triangle that is cloth; empty where all is.
+    coverage: Vec<f64>,
     /// D of every vertex, in N·s/m: xx, yy, zz, xy, xz and yz.
     resistance: Vec<[f64; 6]>,
     wind: Vec3,
@@ -52,6 +61,7 @@ impl Air {
             cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             incidence: Arc::clone(&mesh.topology.incidence),
             coefficients: materials.iter().map(coefficients).collect(),
+            coverage: mesh.triangle_coverage(),
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
@@ -97,9 +107,10 @@ impl Air {
         let faces: &mut [FaceResistance] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
         let each = each.into_par_iter().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-        each.for_each(|(face, corners, cloth)| {
+        each.enumerate().for_each(|(triangle, (face, corners, cloth))| {
             let coefficients = self.coefficients[*cloth as usize];
-            *face = self.face_resistance(corners, coefficients, positions, velocities);
+            let covered = coefficients.of_part(*self.coverage.get(triangle).unwrap_or(&1.0));
+            *face = self.face_resistance(corners, covered, positions, velocities);
         });
         let faces: &[FaceResistance] = numbers.as_chunks().0;
         let incidence = &self.incidence;

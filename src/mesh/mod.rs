@@ -99,6 +99,38 @@ impl Mesh {
         joined
     }
 
+    /// Leaves only a part of the cloth at each face corner: `part` of a face and of a vertex of it.
+    pub(crate) fn cover(&mut self, part: impl Fn(usize, u32) -> f64) {
+        let each = self.topology.triangles.iter().zip(self.topology.face_of_triangle.iter());
+        let parts = each.map(|(corners, face)| corners.map(|vertex| part(*face as usize, vertex)));
+        let coverage = parts.collect();
+        self.rest.cover(&self.topology, coverage);
+    }
+
+    /// Part of each triangle that is cloth; empty where all is. Both halves of a quad share the corners at its diagonal, so
+    /// that their areas add up to that of the quad.
+    #[must_use]
+    pub fn triangle_coverage(&self) -> Vec<f64> {
+        let topology = &self.topology;
+        let is_at_diagonal = |triangle: usize, vertex: u32| {
+            let beside = [triangle.wrapping_sub(1), triangle + 1];
+            beside.into_iter().any(|other| {
+                topology.face_of_triangle.get(other) == Some(&topology.face_of_triangle[triangle])
+                    && topology.triangles[other].contains(&vertex)
+            })
+        };
+        let part = |(triangle, parts): (usize, &[f64; 3])| {
+            let weight = |corner: usize| {
+                let vertex = topology.triangles[triangle][corner];
+                if is_at_diagonal(triangle, vertex) { 0.5 } else { 1.0 }
+            };
+            let weights = [0, 1, 2].map(weight);
+            let sum: f64 = weights.iter().zip(parts).map(|(weight, part)| weight * part).sum();
+            sum / weights.iter().sum::<f64>()
+        };
+        self.rest.coverage.iter().enumerate().map(part).collect()
+    }
+
     /// The unit vector along the warp of a triangle at rest.
     ///
     /// # Panics

@@ -14,6 +14,8 @@ pub struct Quads {
     pub warps: Vec<Vec3>,
     /// The cloth each quad belongs to.
     pub cloths: Vec<u32>,
+    /// Part of the cloth at each corner of each quad that is there.
+    pub coverage: Vec<[f64; 4]>,
 }
 
 /// A corner of a quad.
@@ -43,7 +45,9 @@ impl Quads {
         let mut quads = Self::default();
         for triangles in faces(mesh).into_iter().filter(|triangles| triangles.len() == 2) {
             let (first, second) = (triangles.start, triangles.start + 1);
-            quads.vertices.push(around(mesh, first));
+            let corners = around(mesh, first);
+            quads.coverage.push(corners.map(|vertex| coverage(mesh, [first, second], vertex)));
+            quads.vertices.push(corners);
             let warp = mesh.warp(first) + mesh.warp(second);
             quads.warps.push(warp.try_normalize(0.0).unwrap_or_else(|| mesh.warp(first)));
             quads.cloths.push(mesh.cloth_of_triangle[first]);
@@ -156,6 +160,15 @@ fn around(mesh: &Mesh, triangle: usize) -> [u32; 4] {
     let [a, b, c] = [0, 1, 2].map(|place| first[(lone + place) % 3]);
     let far = second.iter().find(|vertex| !first.contains(vertex));
     [a, b, *far.unwrap_or(&a), c]
+}
+
+/// Part of the cloth at a vertex of a quad of two triangles.
+fn coverage(mesh: &Mesh, triangles: [usize; 2], vertex: u32) -> f64 {
+    let of_triangle = |triangle: usize| {
+        let corner = mesh.topology.triangles[triangle].iter().position(|own| *own == vertex)?;
+        Some(mesh.rest.coverage.get(triangle)?[corner])
+    };
+    triangles.into_iter().find_map(of_triangle).unwrap_or(1.0)
 }
 
 /// Whether a quad is convex, with every corner above the smallest ratio of areas.

@@ -38,6 +38,8 @@ pub struct RestShape {
     /// Angle between the triangles at each edge that has two, in rad: 0 where flat, positive where the
     /// opposite corners rise along the normals.
     pub angles: Arc<Vec<f64>>,
+    /// Part of the cloth at each corner of each triangle that is there, more than 0 and at most 1; empty where all is.
+    pub coverage: Arc<Vec<[f64; 3]>>,
 }
 
 impl RestShape {
@@ -81,11 +83,33 @@ impl RestShape {
             gradients: Arc::new(gradients),
             vertex_areas: Arc::new(vertex_areas),
             angles: Arc::new(angles),
+            coverage: Arc::default(),
         })
+    }
+
+    /// Leaves only a part of the cloth at each corner of each triangle.
+    pub(super) fn cover(&mut self, topology: &Topology, coverage: Vec<[f64; 3]>) {
+        let mut vertex_areas = vec![0.0; topology.vertex_count];
+        for ((corners, area), parts) in
+            topology.triangles.iter().zip(self.areas.iter()).zip(&coverage)
+        {
+            for (vertex, part) in corners.iter().zip(parts) {
+                vertex_areas[*vertex as usize] += part * area / 3.0;
+            }
+        }
+        self.vertex_areas = Arc::new(vertex_areas);
+        self.coverage = Arc::new(coverage);
     }
 
     /// Appends the measures of another surface.
     pub(super) fn append(&mut self, other: &Self) {
+        let counts = [self.areas.len(), self.areas.len() + other.areas.len()];
+        if !(self.coverage.is_empty() && other.coverage.is_empty()) {
+            let coverage = Arc::make_mut(&mut self.coverage);
+            coverage.resize(counts[0], [1.0; 3]);
+            coverage.extend_from_slice(&other.coverage);
+            coverage.resize(counts[1], [1.0; 3]);
+        }
         Arc::make_mut(&mut self.positions).extend_from_slice(&other.positions);
         Arc::make_mut(&mut self.areas).extend_from_slice(&other.areas);
         Arc::make_mut(&mut self.gradients).extend_from_slice(&other.gradients);

@@ -16,7 +16,10 @@ mod validation;
 pub use contour::{Arclength, Contour, Curve, Edge, NearestOnContour};
 pub use darts::Dart;
 pub use formats::Format;
-pub use meshing::{EdgeLengthMap, MeshOptions, PanelQuality, PatternMesh, SeamPair};
+pub use meshing::{
+    EdgeLengthMap, MeshOptions, PanelCorners, PanelQuality, PatternMesh, SeamPair, TrimmedMesh,
+    VisibleMesh,
+};
 pub use panel::{Notch, NotchKind, Panel, Placement};
 pub use stitch::{Run, Stitch};
 pub use validation::{Finding, FindingKind, Place, Severity};

@@ -207,14 +207,14 @@ pub(super) fn to_index_list<'py>(py: Python<'py>, indices: &[u32]) -> Bound<'py,
     PyArray1::from_iter(py, indices.iter().copied().map(i64::from))
 }
 
-/// Points of a plane as a new array, float64 of shape `(n, 2)`.
-pub(super) fn to_plane_array<'py>(
+/// Rows of numbers, such as points of a plane, as a new array, float64 of shape `(n, WIDTH)`.
+pub(super) fn to_number_rows<'py, const WIDTH: usize>(
     py: Python<'py>,
-    points: &[[f64; 2]],
+    rows: &[[f64; WIDTH]],
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let array = PyArray2::zeros(py, [points.len(), 2], false);
+    let array = PyArray2::zeros(py, [rows.len(), WIDTH], false);
     let mut filled = array.try_readwrite()?;
-    filled.as_slice_mut()?.as_chunks_mut::<2>().0.copy_from_slice(points);
+    filled.as_slice_mut()?.as_chunks_mut::<WIDTH>().0.copy_from_slice(rows);
     Ok(array)
 }
 

@@ -31,7 +31,7 @@ mod weft {
         collider::PyCollider,
         errors::NotFiniteError,
         material::PyMaterial,
-        pattern::{PyDressing, PyPattern, PyPatternMesh},
+        pattern::{PyDressing, PyPattern, PyPatternMesh, PyTrimmedMesh},
         report::PyReport,
         settings::PySettings,
         simulation::PySimulation,

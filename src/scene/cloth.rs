@@ -245,6 +245,30 @@ impl Cloth {
         Ok(self)
     }
 
+    /// Returns the cloth with only a part of each face corner, as where an outline cuts through a grid: more than 0 and at
+    /// most 1, one for each face corner in the order of the faces. Mass, elasticity, contact and resistance of the air
+    /// are those of that part. `polygons` are the faces that it was built of. For particle systems only.
+    ///
+    /// # Errors
+    /// Names the first part that is not above 0 and at most 1, or the wrong number of parts.
+    pub fn with_corner_coverage(mut self, polygons: &Polygons, coverage: &[f64]) -> Result<Self> {
+        let argument = "corner_coverage";
+        if coverage.len() != polygons.corner_count() {
+            let found = format!("{} parts", coverage.len());
+            let wanted = format!("{}, one per face corner", polygons.corner_count());
+            return Err(Error::value(argument, found, wanted));
+        }
+        if let Some(corner) = coverage.iter().position(|part| !(*part > 0.0 && *part <= 1.0)) {
+            let wanted = "a part more than 0 and at most 1";
+            return Err(Error::element(argument, "corner", corner, coverage[corner], wanted));
+        }
+        Arc::make_mut(&mut self.mesh).cover(|face, vertex| {
+            let place = polygons.face(face).iter().position(|own| *own == vertex);
+            place.map_or(1.0, |corner| coverage[polygons.first_corner(face) + corner])
+        });
+        Ok(self)
+    }
+
     /// Returns the cloth with springs between any two of its vertices, beside its fabric.
     ///
     /// # Errors

@@ -217,13 +217,13 @@ impl Model {
     /// Whether all faces have to have four corners.
     #[must_use]
     pub fn needs_quads(self) -> bool {
-        matches!(
-            self,
-            Self::Particles
-                | Self::ParticlesMembrane
-                | Self::ParticlesProjected
-                | Self::MassSpring16
-        )
+        self.is_particle_system() || self == Self::MassSpring16
+    }
+
+    /// Whether it is the particle system of Etzmuss 2002, with any kind of bending.
+    #[must_use]
+    pub fn is_particle_system(self) -> bool {
+        matches!(self, Self::Particles | Self::ParticlesMembrane | Self::ParticlesProjected)
     }
 
     /// Whether it is a mass-spring model.

@@ -60,6 +60,11 @@ pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> 
             let argument = format!("cloths[{index}].stiffness_scale");
             return Err(Error::value(argument, format!("model {}", model.name()), wanted));
         }
+        if !cloth.mesh.rest.coverage.is_empty() && !model.is_particle_system() {
+            let wanted = "a model of particles: particles, particles_membrane, particles_projected";
+            let argument = format!("cloths[{index}].corner_coverage");
+            return Err(Error::value(argument, format!("model {}", model.name()), wanted));
+        }
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
@@ -16,10 +17,11 @@ import scenes
 import weft
 
 MODULES = (
-    "etzmuss_statics",
-    "etzmuss_material",
-    "etzmuss_integrators",
-    "etzmuss_contact",
+    "etzmuss.statics",
+    "etzmuss.patterns",
+    "etzmuss.material",
+    "etzmuss.integrators",
+    "etzmuss.contact",
     "baraff_witkin",
     "cords",
     "hayler",
@@ -38,7 +40,7 @@ def perform(only: str) -> list[page.Finding]:
     for name in MODULES:
         if only not in name:
             continue
-        for experiment in __import__(name).ALL:
+        for experiment in import_module(name).ALL:
             start = perf_counter()
             try:
                 finding = experiment()

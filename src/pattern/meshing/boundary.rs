@@ -5,12 +5,11 @@ use super::{
     MeshParameters,
     division::{Division, EdgeId, SampleId, whole},
     edge_length::PanelSize,
+    segments::{Segments, closed_pieces},
 };
 use crate::{
     error::{Error, Result},
-    geometry::{Aabb, AabbTree},
     pattern::{Arclength, Panel},
-    vec3::Vec3,
 };
 use kurbo::{Point, Vec2};
 
@@ -33,13 +32,8 @@ pub(super) struct PanelBoundary {
     pub(super) lines: Vec<(u32, Vec<u32>)>,
     /// First vertex of each edge, by contour; counted within the contour.
     edge_starts: Vec<Vec<usize>>,
-    /// Both ends of all straight pieces of loops and lines, in the plane z = 0.
-    segments: Vec<[Vec3; 2]>,
-    tree: AabbTree,
-}
-
-fn flat(point: Point) -> Vec3 {
-    Vec3::new(point.x, point.y, 0.0)
+    /// All straight pieces of loops and lines.
+    segments: Segments,
 }
 
 fn mean(points: &[Point]) -> Point {
@@ -59,8 +53,7 @@ impl PanelBoundary {
             loops: Vec::new(),
             lines: Vec::new(),
             edge_starts: Vec::new(),
-            segments: Vec::new(),
-            tree: AabbTree::default(),
+            segments: Segments::default(),
         };
         for contour in 0..=panel.cutouts.len() {
             boundary.add_loop(panel, index, contour, division)?;
@@ -164,7 +157,7 @@ impl PanelBoundary {
         if let Some(vertex) = nearest.filter(|vertex| distance(vertex) < near) {
             return LinePlace::Vertex(vertex);
         }
-        if !self.encloses(point) {
+        if !self.segments.encloses(point) {
             return LinePlace::Outside;
         }
         if self.distance(point, near) < near {
@@ -175,53 +168,25 @@ impl PanelBoundary {
     }
 
     fn index_segments(&mut self) {
-        let point = |vertex: u32| flat(self.points[vertex as usize]);
+        let point = |vertex: &u32| self.points[*vertex as usize];
         let closed = self.loops.iter().flat_map(|vertices| {
-            vertices
-                .iter()
-                .zip(vertices.iter().cycle().skip(1))
-                .map(|(from, to)| [point(*from), point(*to)])
+            let points: Vec<Point> = vertices.iter().map(point).collect();
+            closed_pieces(&points).collect::<Vec<_>>()
         });
         let open = self.lines.iter().flat_map(|(_, vertices)| {
-            vertices.windows(2).map(|pair| [point(pair[0]), point(pair[1])])
+            vertices.windows(2).map(|pair| [point(&pair[0]), point(&pair[1])])
         });
-        let segments: Vec<[Vec3; 2]> = closed.chain(open).collect();
-        let boxes: Vec<Aabb> = segments.iter().map(Aabb::from_points).collect();
-        self.tree = AabbTree::new(&boxes);
-        self.segments = segments;
+        self.segments = Segments::new(closed.collect(), open.collect());
     }
 
     /// Distance of a point to all loops and lines, in m; infinite beyond `limit`.
     pub(super) fn distance(&self, point: Point, limit: f64) -> f64 {
-        let place = flat(point);
-        let measure = |index: usize| {
-            let [from, to] = self.segments[index];
-            let along = to - from;
-            let part = ((place - from).dot(&along) / along.norm_squared()).clamp(0.0, 1.0);
-            ((place - from - part * along).norm_squared(), ())
-        };
-        let nearest = self.tree.nearest(&place, limit, measure);
-        nearest.map_or(f64::INFINITY, |nearest| nearest.distance_squared.sqrt())
-    }
-
-    /// Whether a point lies inside the outline and in no cut-out, by the parity of crossings of a ray along x.
-    pub(super) fn encloses(&self, point: Point) -> bool {
-        let ray = Aabb { lower: flat(point), upper: Vec3::new(f64::MAX, point.y, 0.0) };
-        // Segments of loops come first.
-        let loops = self.loops.iter().map(Vec::len).sum();
-        let mut is_inside = false;
-        self.tree.for_each_overlapping(&ray, |index| {
-            let [from, to] = self.segments[index];
-            let is_between = (from.y <= point.y) != (to.y <= point.y);
-            let crossing = || from.x + (point.y - from.y) / (to.y - from.y) * (to.x - from.x);
-            is_inside ^= index < loops && is_between && point.x < crossing();
-        });
-        is_inside
+        self.segments.distance(point, limit)
     }
 
     /// Whether a grid point of a cell of this size is away from everything that is given.
     pub(super) fn is_clear(&self, point: Point, cell: f64) -> bool {
         let clearance = MeshParameters::DEFAULT.clearance * cell;
-        self.distance(point, clearance) >= clearance && self.encloses(point)
+        self.distance(point, clearance) >= clearance && self.segments.encloses(point)
     }
 }

@@ -57,19 +57,37 @@ pub(super) struct GridCell {
 }
 
 /// Frame of the quadtree: centre and largest cell.
-struct Frame<'panel> {
+pub(super) struct Frame<'panel> {
     panel: &'panel Panel,
     centre: [f64; 2],
     largest: f64,
+    /// Largest cells from the centre to the farthest point along u and v.
+    pub(super) reach: [f64; 2],
 }
 
-impl Frame<'_> {
+impl<'panel> Frame<'panel> {
+    /// Centred between some points of a panel, with cells of a length in m.
+    pub(super) fn new(panel: &'panel Panel, points: &[Point], largest: f64) -> Self {
+        let uv = || points.iter().map(|point| panel.yarn_axes(*point));
+        let low = [0, 1].map(|axis| uv().map(|uv| uv[axis]).fold(f64::INFINITY, f64::min));
+        let high = [0, 1].map(|axis| uv().map(|uv| uv[axis]).fold(f64::NEG_INFINITY, f64::max));
+        let centre = [0, 1].map(|axis| f64::midpoint(low[axis], high[axis]));
+        let reach = [0, 1].map(|axis| (high[axis] - centre[axis]) / largest);
+        Self { panel, centre, largest, reach }
+    }
+
+    /// Place of a point counted in the largest cells, u first.
+    pub(super) fn place(&self, point: Point) -> Point {
+        let [u, v] = self.panel.yarn_axes(point);
+        Point::new((u - self.centre[0]) / self.largest, (v - self.centre[1]) / self.largest)
+    }
+
     fn cell_size(&self, halvings: u32) -> f64 {
         self.largest / f64::from(1_u32 << halvings)
     }
 
     /// The point at a place counted in cells of a size.
-    fn point(&self, halvings: u32, column: f64, row: f64) -> Point {
+    pub(super) fn point(&self, halvings: u32, column: f64, row: f64) -> Point {
         let size = self.cell_size(halvings);
         self.panel.point_at([self.centre[0] + column * size, self.centre[1] + row * size])
     }
@@ -88,13 +106,8 @@ impl Frame<'_> {
 
 impl Grid {
     pub(super) fn new(panel: &Panel, boundary: &PanelBoundary, size: &PanelSize<'_>) -> Self {
-        let uv = || boundary.points.iter().map(|point| panel.yarn_axes(*point));
-        let low = [0, 1].map(|axis| uv().map(|uv| uv[axis]).fold(f64::INFINITY, f64::min));
-        let high = [0, 1].map(|axis| uv().map(|uv| uv[axis]).fold(f64::NEG_INFINITY, f64::max));
-        let centre = [0, 1].map(|axis| f64::midpoint(low[axis], high[axis]));
-        let frame = Frame { panel, centre, largest: size.largest() };
-        let [columns, rows] =
-            [0, 1].map(|axis| ((high[axis] - centre[axis]) / frame.largest).ceil() as i64);
+        let frame = Frame::new(panel, &boundary.points, size.largest());
+        let [columns, rows] = frame.reach.map(|reach| reach.ceil() as i64);
         let mut leaves = leaves(&frame, columns, rows, size);
         balance(&mut leaves);
         kept(&frame, &leaves, boundary)

@@ -7,17 +7,25 @@
 //! 3. The strip between them and the outline is triangulated and refined (Shewchuk 2005), without a new vertex on either
 //!    ([`triangulation`]).
 //!
+//! Two other meshes are those of Etzmuss 2002, section 2.7: a regular grid that the outline is inscribed in ([`trimmed`]), and
+//! quads between four sides ([`curvilinear`]).
+//!
 //! Nothing depends on threads, time or addresses: the same pattern gives the same bits.
 
 mod boundary;
+mod curvilinear;
 mod division;
 mod edge_length;
 mod grid;
 mod quality;
+mod segments;
 mod triangulation;
+mod trimmed;
 
+pub use curvilinear::PanelCorners;
 pub use edge_length::EdgeLengthMap;
 pub use quality::PanelQuality;
+pub use trimmed::{TrimmedMesh, VisibleMesh};
 
 use super::{Contour, Panel, Pattern};
 use crate::{
@@ -26,7 +34,7 @@ use crate::{
     vec3::Vec3,
 };
 use boundary::PanelBoundary;
-use division::Division;
+use division::{Division, SampleId};
 use edge_length::PanelSize;
 use kurbo::{ParamCurveArclen as _, Point, Shape as _};
 use std::{
@@ -180,14 +188,7 @@ impl Pattern {
     /// The pattern has a mistake, or an edge length is no number more than 0 or too coarse for a panel.
     pub fn mesh(&self, options: &MeshOptions) -> Result<PatternMesh> {
         let length = options.edge_length;
-        if !(length.is_finite() && length > 0.0) {
-            return Err(Error::value(
-                "edge_length",
-                length,
-                "a finite number of metres, more than 0",
-            ));
-        }
-        self.checked(length)?;
+        self.check_for_mesh(length)?;
         let sizes: Vec<PanelSize<'_>> = (self.panels.iter().enumerate())
             .map(|(index, panel)| {
                 PanelSize::new(panel.edge_length.unwrap_or(length), options.maps.get(&index))
@@ -201,12 +202,29 @@ impl Pattern {
         let mut boundaries = Vec::new();
         for (index, panel) in self.panels.iter().enumerate() {
             let boundary = PanelBoundary::new(panel, index, &division, &sizes[index])?;
-            mesh.append(panel, &boundary, &sizes[index])?;
+            let grid = grid::Grid::new(panel, &boundary, &sizes[index]);
+            let part = triangulation::triangulated(panel, &boundary, &grid, &sizes[index])?;
+            mesh.append(panel, part, &sizes[index]);
             boundaries.push(boundary);
         }
         mesh.add_seams(&division, &boundaries);
         Ok(mesh)
     }
+
+    /// Refuses an edge length in m that is no number more than 0, and a pattern with a mistake.
+    fn check_for_mesh(&self, edge_length: f64) -> Result<()> {
+        if !(edge_length.is_finite() && edge_length > 0.0) {
+            let wanted = "a finite number of metres, more than 0";
+            return Err(Error::value("edge_length", edge_length, wanted));
+        }
+        self.checked(edge_length)
+    }
+}
+
+/// A mistake at a point of a panel.
+fn point_error(panel: &Panel, found: &str, point: Point, wanted: &str) -> Error {
+    let reason = format!("{found} near ({:.4}, {:.4}) m; {wanted}", point.x, point.y);
+    Error::Pattern { subject: format!("panel \"{}\"", panel.name), reason }
 }
 
 /// Refuses a panel that the grid would cover with too many cells, as wrong units do.
@@ -235,29 +253,17 @@ fn check_cell_count(panel: &Panel, size: &PanelSize<'_>) -> Result<()> {
 impl PatternMesh {
     /// Adds the pairs of all stitches. Two stitches that meet at both their corners have a pair in common: the first has it.
     fn add_seams(&mut self, division: &Division, boundaries: &[PanelBoundary]) {
-        let mut known: BTreeSet<[u32; 2]> = BTreeSet::new();
-        for (stitch, pairs) in division.seams.iter().enumerate() {
-            for pair in pairs {
-                let [one, other] = pair.map(|sample| {
-                    self.panel_starts[sample.panel] + boundaries[sample.panel].vertex(&sample)
-                });
-                // The legs of a dart share their tip.
-                if one != other && known.insert([one.min(other), one.max(other)]) {
-                    self.seams.push(SeamPair { vertices: [one, other], stitch: stitch as u32 });
-                }
-            }
-        }
+        let vertex = |sample: &SampleId| {
+            self.panel_starts[sample.panel] + boundaries[sample.panel].vertex(sample)
+        };
+        let of_stitch = |pairs: &Vec<[SampleId; 2]>| {
+            pairs.iter().map(|pair| pair.each_ref().map(vertex)).collect()
+        };
+        self.seams = distinct_pairs(division.seams.iter().map(of_stitch).collect());
     }
 
     /// Appends the mesh of one panel.
-    fn append(
-        &mut self,
-        panel: &Panel,
-        boundary: &PanelBoundary,
-        size: &PanelSize<'_>,
-    ) -> Result<()> {
-        let grid = grid::Grid::new(panel, boundary, size);
-        let part = triangulation::triangulated(panel, boundary, &grid, size)?;
+    fn append(&mut self, panel: &Panel, part: PanelMesh, size: &PanelSize<'_>) {
         let (start, index) = (self.flat.len() as u32, self.panel_starts.len() as u32 - 1);
         let is_clockwise = panel.is_clockwise();
         let triangle = |corners: [u32; 3]| {
@@ -282,8 +288,22 @@ impl PatternMesh {
             self.internal_lines.push(LineVertices { panel: index, line, vertices });
         }
         self.panel_starts.push(self.flat.len() as u32);
-        Ok(())
     }
+}
+
+/// Pairs of vertices of each stitch, without those that are there already.
+fn distinct_pairs(of_stitches: Vec<Vec<[u32; 2]>>) -> Vec<SeamPair> {
+    let mut known: BTreeSet<[u32; 2]> = BTreeSet::new();
+    let mut seams = Vec::new();
+    for (stitch, pairs) in of_stitches.into_iter().enumerate() {
+        for [one, other] in pairs {
+            // The legs of a dart share their tip.
+            if one != other && known.insert([one.min(other), one.max(other)]) {
+                seams.push(SeamPair { vertices: [one, other], stitch: stitch as u32 });
+            }
+        }
+    }
+    seams
 }
 
 /// Part of a mesh: one panel, with vertices of its own.

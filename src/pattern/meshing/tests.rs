@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Meshes of small patterns: areas, seams, edge lengths, and the same bits again.
 
+use super::division::whole;
 use super::*;
 use crate::pattern::{Contour, Curve, Edge, Run, Stitch};
 use proptest::prelude::*;
@@ -232,6 +233,102 @@ fn a_panel_of_other_units_is_refused() {
     let huge = Pattern { panels: vec![rectangle("a", 500.0, 300.0)], stitches: vec![] };
     let error = huge.mesh(&MeshOptions::new(0.01)).unwrap_err().to_string();
     assert!(error.starts_with("panel \"a\": 500.00 m by 300.00 m, too many cells"), "{error}");
+}
+
+/// The front of a dress: four sides, all of them curved.
+fn dress_front(name: &str) -> Panel {
+    let corners = [(-0.3, 0.0), (0.3, 0.0), (0.17, 0.6), (-0.17, 0.6)];
+    let mut outline = Contour::polygon(corners.map(Point::from).to_vec(), true);
+    for (edge, bend) in [-0.04, 0.06, 0.2, 0.06].into_iter().enumerate() {
+        let [from, to] = outline.ends(edge);
+        let control = from.midpoint(to) + bend * (to - from).turn_90();
+        outline.edges[edge].curve = Curve::Quadratic(control);
+    }
+    Panel::new(name, outline)
+}
+
+fn curvilinear(panel: Panel, edge_length: f64, corners: Option<[usize; 4]>) -> Result<PatternMesh> {
+    let corners = corners.into_iter().map(|corners| (0, corners)).collect();
+    Pattern { panels: vec![panel], stitches: vec![] }.curvilinear_mesh(edge_length, &corners)
+}
+
+#[test]
+fn four_curved_sides_are_filled_with_quads() {
+    for is_clockwise in [false, true] {
+        let mut panel = dress_front("a");
+        if is_clockwise {
+            panel.outline = panel.outline.mapped(-1.0, |point| Point::new(-point.x, point.y));
+        }
+        let sign = if is_clockwise { -1.0 } else { 1.0 };
+        let exact = panel.area();
+        let mesh = curvilinear(panel, 0.02, None).unwrap();
+        assert_eq!(mesh.triangles.len(), 2 * mesh.cells.len());
+        assert_eq!(euler_characteristic(&mesh), 1);
+        assert!((sign * area(&mesh) / exact - 1.0).abs() < 2e-3, "{} of {exact}", area(&mesh));
+        let quality = mesh.quality[0];
+        assert!(quality.min_angle > 25.0 && (quality.regular_share - 1.0).abs() < 1e-12);
+        assert!((quality.mean_edge_ratio - 0.9).abs() < 0.15, "{quality:?}");
+    }
+}
+
+#[test]
+fn a_rectangle_between_four_sides_is_a_regular_grid() {
+    // One side of two edges: its corners have to be told.
+    let corners = [(0.0, 0.0), (0.13, 0.0), (0.4, 0.0), (0.4, 0.2), (0.0, 0.2)];
+    let panel = Panel::new("a", Contour::polygon(corners.map(Point::from).to_vec(), true));
+    let error = curvilinear(panel.clone(), 0.02, None).unwrap_err().to_string();
+    assert!(error.contains("panel \"a\"") && error.contains("5 edges"), "{error}");
+    for corners in [[0, 2, 3, 4], [3, 4, 0, 2]] {
+        let mesh = curvilinear(panel.clone(), 0.02, Some(corners)).unwrap();
+        assert_eq!(mesh.cells.len(), 200);
+        for cell in &mesh.cells {
+            let [a, b, c, d] = cell.map(|vertex| mesh.flat[vertex as usize]);
+            let sides = [(a, b), (b, c), (c, d), (d, a)];
+            assert!(
+                sides.iter().all(|(p, q)| {
+                    ((q[0] - p[0]).abs() + (q[1] - p[1]).abs() - 0.02).abs() < 1e-9
+                })
+            );
+        }
+    }
+    for wrong in [[0, 2, 3, 3], [0, 3, 2, 4], [0, 2, 3, 9]] {
+        let error = curvilinear(panel.clone(), 0.02, Some(wrong)).unwrap_err().to_string();
+        assert!(error.contains("four different points"), "{error}");
+    }
+}
+
+#[test]
+fn sides_that_are_sewn_together_have_as_many_vertices() {
+    let mut wide = dress_front("back");
+    wide.outline = wide.outline.mapped(1.3, |point| (1.3 * point.to_vec2()).to_point());
+    let sewn = |one, other| Stitch::between(Run::edge(0, one), Run::edge(1, other));
+    let pattern = Pattern {
+        panels: vec![dress_front("front"), wide],
+        stitches: vec![sewn(1, 3), sewn(3, 1)],
+    };
+    let mesh = pattern.curvilinear_mesh(0.02, &PanelCorners::new()).unwrap();
+    let rows = (pattern.panels[1].outline.length(1) / 0.02).round();
+    assert_eq!(mesh.seams.len(), 2 * (whole(rows) + 1));
+    for SeamPair { vertices, .. } in &mesh.seams {
+        let [one, other] = vertices.map(|vertex| mesh.flat[vertex as usize]);
+        assert!((one[1] - other[1] / 1.3).abs() < 1e-9 && (one[0] + other[0] / 1.3).abs() < 1e-9);
+    }
+    let mut half = pattern;
+    half.stitches[0].runs[0].edges = vec![1, 2];
+    let error = half.curvilinear_mesh(0.02, &PanelCorners::new()).unwrap_err().to_string();
+    assert!(error.contains("stitch 0") && error.contains("whole side"), "{error}");
+}
+
+#[test]
+fn coordinates_that_fold_over_are_refused() {
+    let mut panel = rectangle("a", 0.3, 0.3);
+    panel.outline.edges[0].curve = Curve::Quadratic(Point::new(-0.1, 0.4));
+    panel.outline.edges[3].curve = Curve::Quadratic(Point::new(-0.3, 0.3));
+    let error = curvilinear(panel, 0.02, None).unwrap_err().to_string();
+    assert!(error.contains("fold over") && error.contains("panel \"a\""), "{error}");
+    let mut holed = rectangle("a", 0.3, 0.3);
+    holed.cutouts.push(circle(0.05).mapped(1.0, |p| p + kurbo::Vec2::new(0.15, 0.1)));
+    assert!(curvilinear(holed, 0.02, None).unwrap_err().to_string().contains("1 cut-outs"));
 }
 
 proptest! {

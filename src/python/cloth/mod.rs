@@ -78,6 +78,10 @@ const SEWING_TIME: f64 = 1.0;
 ///     layer (int): Place in the order of garments, from the body outwards, 0 or more. Of two
 ///         cloths that intersect, that of the higher layer comes to lie on the side of the normals
 ///         of the lower one; of equal layers, each on the side where most of it is.
+///     corner_coverage (float64 or float32 array, shape (corners,), optional): Part of each face
+///         corner that is cloth, more than 0 and at most 1, where an outline cuts through a grid
+///         (TrimmedMesh). Mass, elasticity, contact and resistance of the air are those of that
+///         part. Only the models of particles take it.
 ///     triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
 ///         the faces are cut into for the simulation, triangles of each face together and in the
 ///         order of the faces. Where not given, quads are cut along their shorter diagonal, or
@@ -109,15 +113,16 @@ impl PyCloth {
             rest_scale=None, stiffness_scale=None, sewing=None, sewing_time=None, sewing_force=None,
             stretch_scale=None, shear_scale=None, bend_scale=None, friction_scale=None,
             free_of_colliders=None, free_of_cloth=None, ignored_colliders=None, layer=None,
-            triangles=None, springs=None, spring_stiffness=None, spring_compression=None,
+            corner_coverage=None, triangles=None, springs=None, spring_stiffness=None, spring_compression=None,
             spring_damping=None, spring_lengths=None
         ),
         text_signature = "(positions, faces, material, *, rest_positions=None, uv=None, \
             vertex_mass_scale=None, rest_scale=None, stiffness_scale=None, sewing=None, \
             sewing_time=1.0, sewing_force=None, stretch_scale=None, shear_scale=None, \
             bend_scale=None, friction_scale=None, free_of_colliders=None, free_of_cloth=None, \
-            ignored_colliders=None, layer=0, triangles=None, springs=None, spring_stiffness=None, \
-            spring_compression=None, spring_damping=0.0, spring_lengths=None)"
+            ignored_colliders=None, layer=0, corner_coverage=None, triangles=None, springs=None, \
+            spring_stiffness=None, spring_compression=None, spring_damping=0.0, \
+            spring_lengths=None)"
     )]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -140,6 +145,7 @@ impl PyCloth {
         free_of_cloth: OptionalArgument<'_, '_>,
         ignored_colliders: OptionalArgument<'_, '_>,
         layer: OptionalArgument<'_, '_>,
+        corner_coverage: OptionalArgument<'_, '_>,
         triangles: OptionalArgument<'_, '_>,
         springs: OptionalArgument<'_, '_>,
         spring_stiffness: OptionalArgument<'_, '_>,
@@ -147,7 +153,6 @@ impl PyCloth {
         spring_damping: OptionalArgument<'_, '_>,
         spring_lengths: OptionalArgument<'_, '_>,
     ) -> PyResult<Self> {
-        let py = positions.py();
         let positions = points("positions", positions)?;
         check_positions("positions", &positions)?;
         let FaceCorners { counts, corners } = read_faces(FACES, faces)?;
@@ -170,14 +175,15 @@ impl PyCloth {
             friction: factors("friction_scale", friction_scale)?,
             free: read_free([free_of_colliders, free_of_cloth], count)?,
             ignored: read_ignored(ignored_colliders)?,
+            coverage: factors("corner_coverage", corner_coverage)?,
             layer: layer.map_or(Ok(0), |given| index("layer", given))?,
             springs: given_springs(springs, springiness, count)?,
         };
         let build = || {
             let cloth = shaped(positions, &polygons, material, rest, uv.as_ref())?;
-            Ok(Self(extras.apply_to(cloth)?))
+            Ok(Self(extras.apply_to(cloth, &polygons)?))
         };
-        py.detach(|| guarded(build))
+        faces.py().detach(|| guarded(build))
     }
 
     /// Number of vertices.
@@ -266,12 +272,16 @@ struct ClothOptions {
     friction: Option<Vec<f64>>,
     free: Option<Vec<[bool; 2]>>,
     ignored: Vec<u32>,
+    coverage: Option<Vec<f64>>,
     layer: usize,
     springs: Option<Springs>,
 }
 
 impl ClothOptions {
-    fn apply_to(self, mut cloth: Cloth) -> crate::error::Result<Cloth> {
+    fn apply_to(self, mut cloth: Cloth, polygons: &Polygons) -> crate::error::Result<Cloth> {
+        if let Some(coverage) = self.coverage {
+            cloth = cloth.with_corner_coverage(polygons, &coverage)?;
+        }
         if let Some(scale) = self.mass {
             cloth = cloth.with_mass_scale(scale)?;
         }

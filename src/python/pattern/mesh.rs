@@ -3,7 +3,7 @@
 
 use crate::{
     pattern::PatternMesh,
-    python::arrays::{to_array, to_index_array, to_index_list, to_plane_array},
+    python::arrays::{to_array, to_index_array, to_index_list, to_number_rows},
 };
 use numpy::{PyArray1, PyArray2};
 use pyo3::{
@@ -34,14 +34,14 @@ impl PyPatternMesh {
     /// Vertices in the plane of their panel, in m: float64, shape (n, 2).
     #[getter]
     fn flat<'py>(&self, py: Python<'py>) -> Points<'py> {
-        to_plane_array(py, &self.0.flat)
+        to_number_rows(py, &self.0.flat)
     }
 
     /// Vertices in yarn axes, in m: along the warp and along the weft; float64, shape (n,
     /// 2).
     #[getter]
     fn uv<'py>(&self, py: Python<'py>) -> Points<'py> {
-        to_plane_array(py, &self.0.uv)
+        to_number_rows(py, &self.0.uv)
     }
 
     /// Vertices of each triangle, counter-clockwise seen from the right side: int64, shape (m,

@@ -3,15 +3,19 @@
 
 mod dressing;
 mod mesh;
+mod trimmed;
 
 pub(super) use dressing::PyDressing;
 pub(super) use mesh::PyPatternMesh;
+pub(super) use trimmed::PyTrimmedMesh;
 
 use crate::{
     error::Error,
-    pattern::{Dart, EdgeLengthMap, Finding, Format, MeshOptions, Pattern, Place, Severity},
+    pattern::{
+        Dart, EdgeLengthMap, Finding, Format, MeshOptions, PanelCorners, Pattern, Place, Severity,
+    },
     python::{
-        arrays::{numbers, rows, to_array},
+        arrays::{indices, numbers, rows, to_array},
         collider::PyCollider,
         errors::{guarded, type_error},
         scalars::{self, dictionary, index, instances, number, text, type_name},
@@ -303,6 +307,60 @@ impl PyPattern {
         py.detach(|| guarded(mesh))
     }
 
+    /// Meshes all panels with quads between their four sides, along curvilinear coordinates
+    /// (Etzmuss 2002, section 2.7). Opposite sides get the same number of vertices, as do both
+    /// sides of a stitch, which joins whole sides.
+    ///
+    /// Args:
+    ///     edge_length (float): Length of edges in m, of panels that state none.
+    ///     corners (dict | None): For names of panels four indices of outline points, at which the
+    ///         sides meet, in the order of the outline. A panel with four edges needs none.
+    ///
+    /// Returns:
+    ///     PatternMesh: The mesh, all of whose triangles are halves of its cells.
+    ///
+    /// Raises:
+    ///     ValueError: The first error of findings(), with its panel and edge; a panel without
+    ///         four sides, or with quads that fold over; a stitch of a part of a side; an edge
+    ///         length that is not more than 0.
+    #[pyo3(
+        signature = (edge_length=None, *, corners=None),
+        text_signature = "(edge_length=0.01, *, corners=None)"
+    )]
+    fn curvilinear_mesh(
+        &self,
+        py: Python<'_>,
+        edge_length: Option<&Bound<'_, PyAny>>,
+        corners: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyPatternMesh> {
+        let length = read_edge_length(edge_length)?;
+        let corners = corners.map_or(Ok(PanelCorners::new()), |given| self.read_corners(given))?;
+        py.detach(|| guarded(|| Ok(PyPatternMesh(self.0.curvilinear_mesh(length, &corners)?))))
+    }
+
+    /// Inscribes all panels in regular grids of quads along the grain, which carry a visible
+    /// mesh (Etzmuss 2002, section 2.7): trimmed surfaces, for the models of particles.
+    ///
+    /// Args:
+    ///     edge_length (float): Length of the sides of cells in m, of panels that state none.
+    ///
+    /// Returns:
+    ///     TrimmedMesh: The grids, and the visible mesh.
+    ///
+    /// Raises:
+    ///     ValueError: The first error of findings(), with its panel and edge; a pattern with
+    ///         stitches; a panel with a gap that is narrower than a cell; an edge length that is
+    ///         not more than 0.
+    #[pyo3(signature = (edge_length=None), text_signature = "(edge_length=0.01)")]
+    fn trimmed_mesh(
+        &self,
+        py: Python<'_>,
+        edge_length: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTrimmedMesh> {
+        let length = read_edge_length(edge_length)?;
+        py.detach(|| guarded(|| Ok(PyTrimmedMesh(self.0.trimmed_mesh(length)?))))
+    }
+
     fn __repr__(&self) -> String {
         let (panels, stitches) = (self.0.panels.len(), self.0.stitches.len());
         format!("<weft.Pattern: {panels} panels, {stitches} stitches>")
@@ -310,6 +368,19 @@ impl PyPattern {
 }
 
 impl PyPattern {
+    fn read_corners(&self, given: &Bound<'_, PyAny>) -> PyResult<PanelCorners> {
+        let argument = "corners";
+        let mut corners = PanelCorners::new();
+        for (name, points) in dictionary(argument, given)? {
+            let panel = self.0.checked_panel_index(argument, &text(argument, &name)?)?;
+            let points = indices(argument, &points)?;
+            let found = format!("{} points", points.len());
+            let four = points.try_into().map_err(|_| Error::value(argument, found, "four"))?;
+            corners.insert(panel, four);
+        }
+        Ok(corners)
+    }
+
     fn listed<'py>(&self, py: Python<'py>, found: &[Finding]) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for finding in found {

@@ -55,6 +55,9 @@ impl Checksum {
         self.add_indices(cloth.alternatives.triangles.iter().flatten());
         self.add_numbers(rest.positions.iter().flatten().copied());
         self.add_numbers(rest.gradients.iter().flatten().flatten().copied());
+        if !rest.coverage.is_empty() {
+            self.add_numbers(rest.coverage.iter().flatten().copied());
+        }
         self.add_scalars(cloth.mass_scale.as_ref());
         self.add_scalars(cloth.stiffness_scale.as_ref());
         self.add_scalars(cloth.friction_scale.as_ref());

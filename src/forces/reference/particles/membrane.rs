@@ -13,6 +13,10 @@
 //! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a mesh
 //! stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. Warping
 //! of a quad does not count as a change of the angle of its corners: see [`Warping`].
+//!
+//! Where an outline cuts through a quad, the corners are the points of a quadrature rule over the cloth in it: their areas
+//! are the integrals of the bilinear shape functions, so that bilinear functions are integrated exactly (moment fitting;
+//! Düster, Parvizian, Yang and Rank 2008, the finite cell method).
 
 use crate::{
     forces::{
@@ -54,16 +58,18 @@ struct Quad<'a> {
     points: [Vec3; 4],
     warp: &'a Vec3,
     cloth: u32,
+    coverage: &'a [f64; 4],
 }
 
 impl<'a> Quad<'a> {
     fn all(mesh: &'a Mesh, quads: &'a Quads) -> impl Iterator<Item = Self> {
-        let each = quads.vertices.iter().zip(&quads.warps).zip(&quads.cloths);
-        each.map(|((vertices, warp), cloth)| Self {
+        let each = quads.vertices.iter().zip(&quads.warps).zip(&quads.cloths).zip(&quads.coverage);
+        each.map(|(((vertices, warp), cloth), coverage)| Self {
             points: vertices.map(|vertex| mesh.rest.positions[vertex as usize]),
             vertices,
             warp,
             cloth: *cloth,
+            coverage,
         })
     }
 
@@ -77,6 +83,18 @@ impl<'a> Quad<'a> {
     fn centre(&self) -> Plane {
         let [a, b, c, d] = self.points;
         Plane::new(&((b + c - a - d) * 0.5), &((c + d - a - b) * 0.5), self.warp)
+    }
+
+    /// Area of the cloth at a corner: its part of a quarter of the parallelogram of its edges, in m².
+    fn corner_area(&self, corner: usize, plane: &Plane) -> f64 {
+        0.25 * plane.area * self.coverage[corner]
+    }
+
+    /// Area of the cloth in the quad, in m².
+    fn area(&self) -> f64 {
+        let areas = [0, 1, 2, 3].map(|corner| self.corner(corner).area);
+        let covered: f64 = areas.iter().zip(self.coverage).map(|(area, part)| area * part).sum();
+        self.centre().area * (covered / areas.iter().sum::<f64>())
     }
 
     /// Factors of the corners in s_u and s_v at the middle.
@@ -122,7 +140,7 @@ pub(super) fn corners(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
             Frame {
                 vertices: *quad.vertices,
                 gradients,
-                area: 0.25 * plane.area,
+                area: quad.corner_area(corner, &plane),
                 scale: input.mean_rest_scale(quad.vertices),
                 factors: input.mean_property_scale(quad.vertices),
                 cloth: quad.cloth,
@@ -138,7 +156,7 @@ pub(super) fn centres(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
     let frames = Quad::all(input.mesh, quads).map(|quad| Frame {
         vertices: *quad.vertices,
         gradients: quad.centre_gradients(),
-        area: quad.centre().area,
+        area: quad.area(),
         scale: input.mean_rest_scale(quad.vertices),
         factors: input.mean_property_scale(quad.vertices),
         cloth: quad.cloth,
@@ -147,12 +165,12 @@ pub(super) fn centres(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
     frames.collect()
 }
 
-/// Area of each vertex: a quarter of the parallelograms of its corners, in m².
+/// Area of each vertex: the cloth at its corners, in m².
 pub(super) fn vertex_areas(mesh: &Mesh, quads: &Quads) -> Vec<f64> {
     let mut areas = vec![0.0; mesh.vertex_count()];
     for quad in Quad::all(mesh, quads) {
         for (corner, vertex) in quad.vertices.iter().enumerate() {
-            areas[*vertex as usize] += 0.25 * quad.corner(corner).area;
+            areas[*vertex as usize] += quad.corner_area(corner, &quad.corner(corner));
         }
     }
     areas

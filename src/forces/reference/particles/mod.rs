@@ -106,8 +106,10 @@ pub fn particles(
 /// π² over the area of each cloth, in 1/m².
 fn line_tensions(input: &ModelInput<'_>) -> Vec<f64> {
     let mut areas = vec![0.0; input.materials.len()];
-    for (area, cloth) in input.mesh.rest.areas.iter().zip(input.mesh.cloth_of_triangle.as_slice()) {
-        areas[*cloth as usize] += area;
+    let coverage = input.mesh.triangle_coverage();
+    let each = input.mesh.rest.areas.iter().zip(input.mesh.cloth_of_triangle.as_slice());
+    for (triangle, (area, cloth)) in each.enumerate() {
+        areas[*cloth as usize] += area * coverage.get(triangle).unwrap_or(&1.0);
     }
     areas.iter().map(|area| std::f64::consts::PI.powi(2) / area).collect()
 }

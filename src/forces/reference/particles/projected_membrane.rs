@@ -189,7 +189,8 @@ fn edge_normal(ends: [u32; 2], normals: &[Vec3]) -> Vec3 {
 fn lines(input: &ModelInput<'_>, quads: &Quads) -> BTreeMap<[u32; 2], Line> {
     let rest = &input.mesh.rest.positions;
     let mut lines: BTreeMap<[u32; 2], Line> = BTreeMap::new();
-    for ((corners, warp), cloth) in quads.vertices.iter().zip(&quads.warps).zip(&quads.cloths) {
+    let each = quads.vertices.iter().zip(&quads.warps).zip(&quads.cloths).zip(&quads.coverage);
+    for (((corners, warp), cloth), coverage) in each {
         let points = corners.map(|vertex| rest[vertex as usize]);
         let area = 0.5 * (points[2] - points[0]).cross(&(points[3] - points[1])).norm();
         for corner in 0..4 {
@@ -199,7 +200,7 @@ fn lines(input: &ModelInput<'_>, quads: &Quads) -> BTreeMap<[u32; 2], Line> {
             let (a, b) = (corners[corner], corners[next]);
             let ends = [a.min(b), a.max(b)];
             let line = lines.entry(ends).or_default();
-            line.aspect += 0.5 * area / square;
+            line.aspect += 0.5 * area / square * f64::midpoint(coverage[corner], coverage[next]);
             line.cloth = *cloth;
             line.along_warp = (edge.dot(warp).powi(2) / square).min(1.0);
             line.factor = input.mean_property_scale(&ends)[2];

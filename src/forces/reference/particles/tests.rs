@@ -2,11 +2,13 @@
 //! The plate of particles against the plate it stands for.
 
 use super::{
+    BendingKind, particles,
     stencil::{STENCIL_VERTICES, Stencil},
     vertex_neighbourhood::VertexNeighbourhood,
 };
 use crate::{
-    material::PlateRigidity,
+    forces::{model_input::ModelInput, strain_history::StrainHistory},
+    material::{Material, PlateRigidity},
     mesh::{Mesh, Polygons, Quads, Uv},
     vec3::Vec3,
 };
@@ -95,4 +97,58 @@ fn a_free_edge_bends_as_a_strip() {
     let strip = PLATE.d11 - PLATE.d12 * PLATE.d12 / PLATE.d22;
     let wanted = 0.5 * (0.95 * 0.4) * strip * curvature * curvature;
     assert!((found / wanted - 1.0).abs() < 1.0e-5, "{found}, not {wanted}");
+}
+
+/// Where an outline leaves half of every corner, all is half: mass, forces, energy.
+#[test]
+fn half_of_the_cloth_weighs_and_resists_half() {
+    let material = Material { poisson: 0.2, ..Material::default() };
+    let whole = star(4).0;
+    let mut half = whole.clone();
+    half.cover(|_, _| 0.5);
+    let shape: Vec<Vec3> = (whole.rest.positions.iter())
+        .map(|p| Vec3::new(1.04 * p.x + 0.1 * p.y, 0.97 * p.y, 0.2 * p.x * p.x - 0.1 * p.y))
+        .collect();
+    let [all, part] = [&whole, &half].map(|mesh| {
+        let materials = std::slice::from_ref(&material);
+        let none = ModelInput {
+            mesh,
+            materials,
+            rest_scale: &[],
+            stiffness_scale: &[],
+            property_scale: &[],
+        };
+        let (mut elements, areas) = particles(&none, BendingKind::ThinPlate);
+        let mut forces = vec![Vec3::zeros(); mesh.vertex_count()];
+        let history = StrainHistory { reference: &[], inverse_beta: 0.0 };
+        let energy =
+            elements.iter_mut().map(|one| one.evaluate(&shape, history, &mut forces)).sum::<f64>();
+        (areas, forces, energy)
+    });
+    assert!((part.2 / all.2 - 0.5).abs() < 1e-12);
+    for vertex in 0..whole.vertex_count() {
+        assert!((part.0[vertex] - 0.5 * all.0[vertex]).abs() < 1e-12);
+        let apart = (part.1[vertex] - 0.5 * all.1[vertex]).norm();
+        assert!(apart < 1e-9 * all.1[vertex].norm(), "{apart} at {vertex}");
+    }
+}
+
+/// Halves of quads share what their corners have: the sums are those of the particles.
+#[test]
+fn covered_triangles_add_up_to_covered_corners() {
+    let points: Vec<Vec3> =
+        (0..6).map(|i| Vec3::new([0.0, 1.1, 1.9][i % 3], [0.0, 0.8][i / 3], 0.0)).collect();
+    let polygons = Polygons::new(&[4, 4], &[0, 1, 4, 3, 1, 2, 5, 4], 6).unwrap();
+    let mut mesh = Mesh::new(&polygons, &points, None).unwrap();
+    let part = |face: usize, vertex: u32| 0.1 + 0.1 * f64::from(vertex) + 0.05 * face as f64;
+    mesh.cover(part);
+    let quads = Quads::new(&mesh);
+    let areas = super::membrane::vertex_areas(&mesh, &quads);
+    let coverage = mesh.triangle_coverage();
+    let triangles: f64 = coverage.iter().zip(mesh.rest.areas.iter()).map(|(c, a)| c * a).sum();
+    assert!((areas.iter().sum::<f64>() / triangles - 1.0).abs() < 1e-12);
+    for (quad, (corners, found)) in quads.vertices.iter().zip(&quads.coverage).enumerate() {
+        let wanted = corners.map(|vertex| part(quad, vertex));
+        assert!(found.iter().zip(wanted).all(|(one, other)| one.to_bits() == other.to_bits()));
+    }
 }

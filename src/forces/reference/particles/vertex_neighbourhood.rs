@@ -5,7 +5,7 @@
 //! rest shape is curved. The first edge is the first axis.
 
 use crate::{
-    mesh::{Fan, Mesh, Quads},
+    mesh::{Fan, Mesh, QuadCorner, Quads},
     vec3::Vec3,
 };
 use std::f64::consts::TAU;
@@ -30,7 +30,7 @@ pub(super) struct Corner {
     /// Places in the ring of its two edges and of its far corner.
     pub(super) edges: [usize; 2],
     pub(super) far: usize,
-    /// A quarter of the parallelogram of its edges, in m².
+    /// Area of the cloth at the vertex: of a quarter of the parallelogram of its edges, in m².
     pub(super) area: f64,
     /// Direction of its warp.
     pub(super) warp: [f64; 2],
@@ -52,7 +52,7 @@ impl VertexNeighbourhood {
             vertices,
         };
         let flats: Vec<FlatCorner> = (0..fan.quads.len())
-            .map(|corner| ring.flatten(mesh, &quads.warps[fan.quads[corner].quad as usize], corner))
+            .map(|corner| ring.flatten(mesh, quads, fan.quads[corner], corner))
             .collect();
         let total: f64 = flats.iter().map(|flat| flat.angle).sum();
         let scale = if fan.is_closed { TAU / total } else { 1.0 };
@@ -72,8 +72,10 @@ impl VertexNeighbourhood {
         ([1 + corner, 1 + (corner + 1) % self.spoke_count], 1 + self.spoke_count + corner)
     }
 
-    fn flatten(&self, mesh: &Mesh, warp: &Vec3, corner: usize) -> FlatCorner {
+    fn flatten(&self, mesh: &Mesh, quads: &Quads, member: QuadCorner, corner: usize) -> FlatCorner {
         let ([first, second], far) = self.places(corner);
+        let warp = &quads.warps[member.quad as usize];
+        let coverage = quads.coverage[member.quad as usize][usize::from(member.corner)];
         let from_middle = |place: usize| {
             let at = |place: usize| mesh.rest.positions[self.vertices[place] as usize];
             at(place) - at(0)
@@ -91,7 +93,7 @@ impl VertexNeighbourhood {
             angle: polar(&second)[1],
             far: polar(&far),
             warp: polar(warp)[1],
-            area: 0.25 * normal.norm(),
+            area: 0.25 * normal.norm() * coverage,
         }
     }
 
