@@ -15,6 +15,7 @@ import page
 import plot
 import run
 import scenes
+from etzmuss import integrators
 
 
 def test_what_the_library_offers_is_read_from_its_refusals():
@@ -81,10 +82,8 @@ def test_haylers_solver_fails_by_the_matrix_of_its_listing_and_by_forces_that_ar
 
 
 def test_every_order_of_table_3_2_is_judged():
-    import etzmuss_integrators as etzmuss
-
-    for scene, printed in etzmuss.PRINTED.items():
-        found = etzmuss.orders(scene, printed)
+    for scene, printed in integrators.PRINTED.items():
+        found = integrators.orders(scene, printed)
         assert len(found) == 14 and all(found.values())
         costs = {name: tuple(-one for one in each) for name, each in printed.items()}
-        assert not any(etzmuss.orders(scene, costs).values())
+        assert not any(integrators.orders(scene, costs).values())
