@@ -45,7 +45,7 @@ def check_collider(obj: Object, depsgraph: Depsgraph) -> Iterator[Finding]:
         )
         yield on_object(WARNING, obj, "it has no faces", meaning)
     if obj.type == "MESH" and (obj.modifiers or obj.data.shape_keys is not None):
-        yield from _large_faces(obj)
+        yield from _unguarded_faces(obj)
 
 
 # --- transform --------------------------------------------------------------------------------

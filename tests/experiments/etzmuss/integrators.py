@@ -11,7 +11,7 @@ import weft
 from page import AGREES, DIFFERS, PARTLY, SKIPPED, Finding, Table, judged
 from scenes import advance, box, grid, hung, isotropic, offered, round_body
 
-sys.path.append(str(Path(__file__).parents[2] / "examples"))
+sys.path.append(str(Path(__file__).parents[3] / "examples"))
 import patterns
 
 # A figure of revolution: radii and heights in m.
