@@ -184,12 +184,13 @@ impl CollisionResponse {
         let start = self.start_configuration();
         let vertex = start.position(probe.vertex);
         let points = colliders.iter().filter_map(|triangle| {
-            let normal = start.triangle_normal(*triangle)?;
-            let height = start.signed_height(*triangle, probe.vertex);
-            let is_solid = self.mesh.is_solid(self.mesh.body_of_triangle(*triangle));
-            let side = if is_solid || height >= 0.0 { 1.0 } else { -1.0 };
-            let point = SurfacePoint::closest(start, *triangle, side, &vertex);
-            (height * side >= 0.0).then_some((point, normal * side, height * side))
+            let mut point = SurfacePoint::closest(start, *triangle, 1.0, &vertex);
+            let normal = start.triangle_normal(point.triangle)?;
+            let height = (vertex - point.position(start)).dot(&normal);
+            if height < 0.0 && !self.mesh.is_solid(self.mesh.body_of_triangle(point.triangle)) {
+                point.side = -1.0;
+            }
+            (height * point.side >= 0.0).then_some((point, normal * point.side, height.abs()))
         });
         let points: Vec<(SurfacePoint, Vec3, f64)> = points.collect();
         let closest = |sign: f64| {
