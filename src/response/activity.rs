@@ -18,10 +18,15 @@ impl CollisionResponse {
     /// Whether contacts may do positive work on the cloths: colliders move, intersections are being
     /// resolved, or an initial gap is being recovered.
     pub(crate) fn may_add_energy(&self) -> bool {
-        let count = self.cloth_vertex_count().min(self.start_positions.len());
-        self.start_positions[count..] != self.end_positions[count..]
+        self.do_colliders_move()
             || self.intersection_count() > 0
             || self.contacts.iter().any(Contact::is_recovering_gap)
+    }
+
+    /// Whether any collider moves in the step.
+    pub(super) fn do_colliders_move(&self) -> bool {
+        let count = self.cloth_vertex_count().min(self.start_positions.len());
+        self.start_positions[count..] != self.end_positions[count..]
     }
 
     /// Mean slip speed in m/s of cloth–cloth contacts in this step, weighted by normal force.

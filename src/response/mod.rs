@@ -262,7 +262,7 @@ impl CollisionResponse {
         self.end_positions[..count].copy_from_slice(step.predicted_positions);
         let has_moved = self.move_colliders(step.frame_fractions);
         self.refit(has_moved);
-        if self.hold_pinched_vertices(has_moved) {
+        if self.hold_pinched_vertices() {
             self.refit(false);
         }
         self.prepare_untangling();

@@ -288,6 +288,13 @@ impl CollisionMesh {
         components.roots()
     }
 
+    /// Fraction of the contact thickness for which there is room between colliders, the smallest one of these vertices.
+    pub(crate) fn thickness_fraction(&self, vertices: &[u32]) -> f64 {
+        let fractions =
+            vertices.iter().filter_map(|one| self.thickness_fractions.get(*one as usize));
+        fractions.fold(1.0, |smallest, one| smallest.min(*one))
+    }
+
     /// Rest position of a vertex of cloth, in m.
     pub(crate) fn rest_position(&self, vertex: u32) -> Vec3 {
         self.rest_positions[vertex as usize]

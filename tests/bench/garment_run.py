@@ -19,6 +19,7 @@ from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender/whole_scenes"))
+import trousers
 import walking
 from drawn import crossings
 from penetration import evaluated_world_mesh
@@ -30,7 +31,9 @@ from addon.simulation import bridge
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("program", choices=("blender", "weft"))
-    parser.add_argument("garment", choices=("Dress", "Tshirt"))
+    parser.add_argument("garment", choices=("Dress", "Tshirt", trousers.NAME))
+    parser.add_argument("--ease", type=float, default=0.016, help="of trousers, in m")
+    parser.add_argument("--touching", type=float, default=0.0, help="thicken thighs by, in m")
     parser.add_argument("--cuts", type=int, default=0, help="of every edge")
     parser.add_argument("--frames", type=int, default=120)
     return parser.parse_args()
@@ -85,6 +88,7 @@ def judged(garments: "walking.Weft | Blender") -> list[dict]:
     lengths, rows = edge_lengths(cloth), []
     for moment in garments.moments():
         found = crossings([cloth], [garments.body])
+        stretches = edge_lengths(cloth) / lengths - 1.0
         rows.append(
             {
                 "reading": moment.reading,
@@ -92,19 +96,32 @@ def judged(garments: "walking.Weft | Blender") -> list[dict]:
                 "itself": found.of_itself(cloth.name),
                 "body": found.of_others(cloth.name),
                 "inside": walking.inside([cloth], garments.body),
-                "stretch": float(np.percentile(edge_lengths(cloth) / lengths - 1.0, 99.0)),
+                "stretch": float(np.percentile(stretches, 99.0)),
+                "max_stretch": float(stretches.max()),
             }
         )
     return rows
+
+
+def open_scene(wanted: argparse.Namespace) -> None:
+    """The walking body with its garment."""
+    if wanted.garment != trousers.NAME:
+        walking.open_scene([wanted.garment], wanted.frames, wanted.cuts)
+        return
+    walking.open_scene([], wanted.frames)
+    trousers.thicken_thighs(wanted.touching)
+    walking.prepare(trousers.add_trousers(wanted.ease), wanted.cuts)
 
 
 def main() -> None:
     wanted = arguments()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon.register()
-    walking.open_scene([wanted.garment], wanted.frames, wanted.cuts)
     is_weft = wanted.program == "weft"
+    open_scene(wanted)
     garments = walking.Weft([wanted.garment]) if is_weft else Blender(wanted.garment)
+    if is_weft and wanted.garment == trousers.NAME:
+        garments.cut_concave_faces()
     with TemporaryDirectory() as cache:
         bpy.context.scene.weft.cache_directory = cache
         rows = judged(garments)

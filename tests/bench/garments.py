@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SCENE = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scenes/human_walk.blend"
 PROGRAMS = ("blender", "weft")
 HEADER = (
-    "| garment | vertices | program | ms/frame | at most | ratio | frames with crossings "
-    "| edges through the garment, at most | through the body | vertices in the body "
-    "| stretch p99, median frame |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    "| garment | vertices | program | ms/frame | slowest frame over median | ratio "
+    "| frames with crossings | the last | edges through the garment, at most | through the body "
+    "| vertices in the body | stretch p99, median frame | p99, worst frame | of any edge |\n"
+    "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
 )
 NOTES = """
 Both programs move the same body, with pins led by its armature and self collision. Time: Blender,
@@ -27,7 +28,9 @@ scene, solves, and makes the result. Blender: default cloth, quality 5, default 
 that of self collision, 0.3 of an edge. Weft: cotton preset, default settings. Every frame is judged
 as Blender evaluates it, in the triangles that it draws, by exact predicates: edges that go through
 faces, but for faces of the body that cross the body there. Nothing is prepared for the judge.
-Stretch: edge length over length in the first frame.
+Stretch: edge length over length in the first frame. Trousers: the body's own surface from waist to
+ankles, moved outwards by an ease, so that they start crossed where legs meet, after the fix of
+*Check Scene* for concave faces; they are led at the waistband.
 """
 
 
@@ -38,13 +41,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cuts", default="0,1", help="of every edge, comma separated")
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     parser.add_argument("--frames", type=int, default=120)
+    parser.add_argument("--ease", type=float, default=0.016, help="of Trousers, in m")
+    parser.add_argument("--touching", type=float, default=0.0, help="thicken thighs by, in m")
     parser.add_argument("--out", type=Path, default=Path("out"))
     return parser.parse_args()
 
 
 def one_run(wanted: argparse.Namespace, program: str, garment: str, cuts: int) -> dict:
     """A garment with a program, in a process of its own."""
-    options = ("--cuts", str(cuts), "--frames", str(wanted.frames))
+    options = ["--cuts", str(cuts), "--frames", str(wanted.frames)]
+    options += ["--ease", str(wanted.ease), "--touching", str(wanted.touching)]
     row = result(wanted.blender_python, "garment_run.py", program, garment, *options)
     frames = row["frames"]
     row |= {name: np.array([frame[name] for frame in frames]) for name in frames[0]}
@@ -57,11 +63,14 @@ def table_line(garment: str, row: dict, first: dict) -> str:
     """Results of one program beside those of the program that ran first."""
     seconds = row["seconds"]
     ratio = first["seconds"].mean() / seconds.mean()
+    crossed = 2 + np.flatnonzero(row["itself"] + row["body"])
     cells = [garment, str(row["vertices"]), row["program"], f"{1e3 * seconds.mean():.0f}"]
-    cells += [f"{1e3 * seconds.max():.0f}", "" if row is first else f"**{ratio:.1f}**"]
-    cells.append(str(int((row["itself"] + row["body"] > 0).sum())))
+    cells.append(f"{seconds.max() / np.median(seconds):.1f}")
+    cells += ["" if row is first else f"**{ratio:.1f}**", str(len(crossed))]
+    cells.append(str(crossed[-1]) if len(crossed) else "")
     cells += [str(int(row[figure].max())) for figure in ("itself", "body", "inside")]
-    cells.append(f"{100.0 * np.median(row['stretch']):.1f} %")
+    stretches = (np.median(row["stretch"]), row["stretch"].max(), row["max_stretch"].max())
+    cells += [f"{100.0 * stretch:.1f} %" for stretch in stretches]
     return "| " + " | ".join(cells) + " |"
 
 

@@ -102,15 +102,12 @@ impl PrimitivePair {
             .min((PARAMETERS.rest_fraction * rest_distance).max(min_thickness))
     }
 
-    /// Sum of the thicknesses of both sides, in m, or the fraction of it for which there is room between colliders.
+    /// Sum of the thicknesses of both sides, in m.
     pub(crate) fn combined_thickness(&self, mesh: &CollisionMesh) -> f64 {
         let [first, second] = self
             .representative_vertices()
             .map(|vertex| mesh.surface_properties[vertex as usize].thickness);
-        let fractions = &mesh.thickness_fractions;
-        let fraction = self.vertices.iter().filter_map(|vertex| fractions.get(*vertex as usize));
-        let fraction = fraction.fold(1.0, |smallest: f64, one| smallest.min(*one));
-        (fraction * (first + second)).max(PARAMETERS.min_thickness)
+        (first + second).max(PARAMETERS.min_thickness)
     }
 
     /// Whether both features belong to the same cloth.

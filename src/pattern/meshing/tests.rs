@@ -13,7 +13,8 @@ fn rectangle(name: &str, width: f64, height: f64) -> Panel {
     Panel::new(name, Contour::polygon(corners.map(Point::from).to_vec(), true))
 }
 
-fn circle(radius: f64) -> Contour {
+/// Circle of a radius in m.
+pub(super) fn circle(radius: f64) -> Contour {
     let arc = || Edge::new(Curve::Arc { radius, is_large: false, is_positive: true });
     Contour {
         points: vec![Point::new(-radius, 0.0), Point::new(radius, 0.0)],

@@ -216,10 +216,10 @@ impl CollisionResponse {
         } else {
             (1.0, DETECTION.new_normal_tilt)
         };
-        let detection_distance = distance_factor * pair.thickness;
+        let thickness = pair.thickness * mesh.thickness_fraction(&pair.vertices);
+        let detection_distance = distance_factor * thickness;
         let bounds = DetectionBounds { detection_distance, max_normal_tilt };
         let linearised = pair.linearised_contact(mesh, self.trajectories(), bounds)?;
-        let thickness = pair.thickness;
         if linearised.gap >= thickness && !has_pressed {
             return None;
         }

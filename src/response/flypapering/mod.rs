@@ -29,7 +29,7 @@ use surface_point::{Gap, SurfacePoint};
 struct FlypaperingParameters {
     /// Cosine of the largest angle between two normals of surfaces that pinch what is between them, negative. Effect:
     /// nearer to −1 leaves cloth in creases to contacts that it cannot all satisfy; nearer to 0 holds cloth that could
-    /// slip out of a wedge. Evidence: `a_wedge_of_a_right_angle_holds_nothing`; at −0.5 trousers of 12 mm ease cross
+    /// slip out of a wedge. Evidence: at −0.5 trousers of 12 mm ease cross
     /// themselves in the crotch in 7 of 119 frames, at −0.9 in none of 69; layers between balls that overlap by 20 mm are
     /// stretched by 15 % at −0.5, by 41 % at −0.9 (72 % before).
     max_normal_cosine: f64,
@@ -38,11 +38,11 @@ struct FlypaperingParameters {
     /// method. Evidence: `layers_between_bodies_that_overlap_keep_their_shape_and_their_order_and_come_free`; trousers
     /// of 8 mm ease on a walking figure cross in 23 of 119 frames at 0.3, in 1 at 0.05 and 0.01; two layers
     /// between balls that come to overlap by 2 mm take at most 374, 126 and 387 Newton iterations a frame.
-    max_compression: f64,
+    min_thickness_fraction: f64,
 }
 
 impl FlypaperingParameters {
-    const DEFAULT: Self = Self { max_normal_cosine: -0.9, max_compression: 0.05 };
+    const DEFAULT: Self = Self { max_normal_cosine: -0.9, min_thickness_fraction: 0.05 };
 }
 
 const FLYPAPERING: FlypaperingParameters = FlypaperingParameters::DEFAULT;
@@ -94,10 +94,10 @@ impl HeldVertex {
 impl CollisionResponse {
     /// Finds the vertices that are pinched in the step, compresses the cloth there, and prescribes the motion of those
     /// that are held. Returns whether there are any.
-    pub(super) fn hold_pinched_vertices(&mut self, have_colliders_moved: bool) -> bool {
+    pub(super) fn hold_pinched_vertices(&mut self) -> bool {
         let kept = self.pinched_vertices.iter().filter_map(|pinched| self.still_held(pinched));
         let mut pinches: Vec<Pinch> = kept.collect();
-        if have_colliders_moved || !self.pinched_vertices.is_empty() {
+        if self.do_colliders_move() || !self.pinched_vertices.is_empty() {
             pinches.extend(self.newly_pinched(&pinches));
             pinches.sort_by_key(|one| one.state.vertex);
         }
@@ -178,7 +178,7 @@ impl CollisionResponse {
         fractions.resize(self.mesh.surface_properties.len(), 1.0);
         let cloth = self.pinches.iter().map(|one| (one.state.vertex, one.room));
         for (vertex, room) in cloth.chain(self.narrow_zone.rooms()) {
-            fractions[vertex as usize] = room.clamp(FLYPAPERING.max_compression, 1.0);
+            fractions[vertex as usize] = room.clamp(FLYPAPERING.min_thickness_fraction, 1.0);
         }
     }
 
@@ -213,11 +213,11 @@ impl CollisionResponse {
         let motions = points.each_ref().map(|one| one.position(end) - one.position(start));
         let carried = start.position(state.vertex) + (motions[0] + motions[1]) * 0.5;
         let [first, second] =
-            state.required_heights.map(|height| FLYPAPERING.max_compression * height);
+            state.required_heights.map(|height| FLYPAPERING.min_thickness_fraction * height);
         let Gap { axis, width } = &gaps[1];
         let height = 0.5 * (width + first - second);
         let present_height = (carried - points[0].position(end)).dot(axis);
-        state.is_held = room < FLYPAPERING.max_compression;
+        state.is_held = room < FLYPAPERING.min_thickness_fraction;
         Some(Pinch { state, points, room, end: carried + axis * (height - present_height) })
     }
 }

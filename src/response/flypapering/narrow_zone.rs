@@ -63,7 +63,7 @@ impl NarrowZone {
         let room = vertices.try_fold(0.0, |sum, (vertex, weight)| {
             self.rooms.get(&vertex).map(|room| sum + weight * room)
         });
-        room.is_some_and(|room| room < FLYPAPERING.max_compression)
+        room.is_some_and(|room| room < FLYPAPERING.min_thickness_fraction)
     }
 
     /// Whether even compressed cloth has no room where the features of a pair are closest at the start of the step.

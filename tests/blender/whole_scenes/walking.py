@@ -40,12 +40,17 @@ def open_scene(names: list[str], frame_count: int, cuts: int = 0) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(SCENE))
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frame_count
     for name in names:
-        garment = bpy.data.objects[name]
-        if cuts:
-            subdivide(garment.data, cuts)
-        if garment.vertex_groups.get("pin") is not None:
-            armature = garment.modifiers.new("Armature", "ARMATURE")
-            armature.object, armature.vertex_group = bpy.data.objects["Armature"], "pin"
+        prepare(bpy.data.objects[name], cuts)
+
+
+def prepare(garment: bpy.types.Object, cuts: int = 0) -> None:
+    """Cuts the edges of a garment, and lets the armature lead it where it is pinned."""
+    if cuts:
+        subdivide(garment.data, cuts)
+    if garment.vertex_groups.get("pin") is not None:
+        garment.modifiers.clear()
+        armature = garment.modifiers.new("Armature", "ARMATURE")
+        armature.object, armature.vertex_group = bpy.data.objects["Armature"], "pin"
 
 
 def subdivide(mesh: bpy.types.Mesh, cuts: int) -> None:
@@ -86,6 +91,15 @@ class Weft:
             bpy.ops.weft.preset_apply(name="cotton")
         self.body.weft.role = "COLLIDER"
         bpy.context.scene.weft.result_kind = kind
+
+    def cut_concave_faces(self) -> None:
+        """Applies the fix of *Check Scene* for faces that may be drawn otherwise than they are guarded."""
+        bpy.ops.weft.check_scene()
+        findings = bpy.context.window_manager.weft.findings
+        wanted = [place for place, one in enumerate(findings) if one.fix == "triangulate"]
+        if wanted:
+            bpy.ops.weft.finding_fix(index=wanted[0])
+            self.cut_concave_faces()
 
     def moments(self) -> Iterator[Moment]:
         """Bakes, and plays all frames after the first."""

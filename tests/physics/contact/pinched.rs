@@ -118,28 +118,6 @@ fn pinched_cloth_is_halfway_between_both_bodies() {
     });
 }
 
-/// A wedge that closes on cloth in its corner lets it slip out.
-#[test]
-fn a_wedge_of_a_right_angle_holds_nothing() {
-    let side = |angle: f64| {
-        let (sine, cosine) = angle.sin_cos();
-        square(0.4).into_iter().map(move |corner| {
-            let along = corner.x + 0.2;
-            Vec3::new(along * cosine - 0.16, corner.y, along * sine - 3.0 * THICKNESS)
-        })
-    };
-    let wedge = |opening: f64| -> Vec<Vec3> { side(0.0).chain(side(opening)).collect() };
-    let triangles = [[0, 1, 2], [0, 2, 3], [4, 6, 5], [4, 7, 6]];
-    let right = std::f64::consts::FRAC_PI_2;
-    let collider = Collider::new(wedge(right + 0.3), &triangles, 0.0, THICKNESS).unwrap();
-    let mut simulation = Simulation::new(&layers(1), &[collider], settings()).unwrap();
-    for frame in 1..=6 {
-        simulation.set_collider(0, wedge(right + 0.3 * (1.0 - f64::from(frame) / 6.0))).unwrap();
-        let report = simulation.advance(FRAME).unwrap();
-        assert_eq!(report.pinched_vertices, [], "frame {frame}");
-    }
-}
-
 /// A checkpoint taken while cloth is pinched continues with the same bits.
 #[test]
 fn a_checkpoint_keeps_what_is_pinched() {

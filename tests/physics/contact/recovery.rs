@@ -2,26 +2,14 @@
 //! Surfaces that start closer than their thickness come apart without a velocity (Baraff and Witkin 1998, section 6.2;
 //! Etzmuss 2002, section 4.4).
 
-use crate::fixtures::scenes::{ground, sheet, square, vacuum};
+use crate::fixtures::scenes::{ground, sheet, soft, square, vacuum};
 use weft::{Cloth, Collider, Integrator, Material, Settings, Simulation, Solver, Vec3};
 
 const FRAME: f64 = 1.0 / 24.0;
 /// Collision distance, in m, of which the ground has 1 mm.
 const DISTANCE: f64 = 0.01;
 const START: f64 = 0.004;
-
-fn soft(thickness: f64) -> Material {
-    Material {
-        density: 0.2,
-        stretch_warp: 40.0,
-        stretch_weft: 40.0,
-        shear: 10.0,
-        bend_warp: 1.0e-4,
-        bend_weft: 1.0e-4,
-        thickness,
-        ..Material::default()
-    }
-}
+const FRICTION: f64 = 0.4;
 
 fn combinations() -> impl Iterator<Item = (Integrator, Solver)> {
     let newton = Integrator::ALL.map(|integrator| (integrator, Solver::Newton));
@@ -44,7 +32,7 @@ fn floor() -> Collider {
 fn a_sheet_that_starts_too_near_a_solid_stops_at_the_collision_distance() {
     for (integrator, solver) in combinations() {
         let settings = Settings { integrator, solver, threads: 1, ..vacuum() };
-        let cloth = sheet(6, 0.3, START, soft(DISTANCE - 0.001));
+        let cloth = sheet(6, 0.3, START, soft(DISTANCE - 0.001, FRICTION));
         let mut simulation = Simulation::new(&[cloth], &[floor()], settings).unwrap();
         for _ in 0..8 {
             simulation.advance(FRAME).unwrap();
@@ -63,7 +51,7 @@ fn sheets_that_start_too_near_each_other_stop_at_the_collision_distance() {
     for integrator in
         [Integrator::Bdf2, Integrator::ImplicitEuler, Integrator::Sbdf2, Integrator::Verlet]
     {
-        let material = soft(0.5 * DISTANCE);
+        let material = soft(0.5 * DISTANCE, FRICTION);
         let cloths: [Cloth; 2] = [0.0, START].map(|z| sheet(6, 0.3, z, material.clone()));
         let settings = Settings { integrator, threads: 1, ..vacuum() };
         let mut simulation = Simulation::new(&cloths, &[], settings).unwrap();
@@ -113,7 +101,7 @@ fn a_sheet_that_starts_too_near_a_floor_does_not_overshoot() {
     {
         let gravity = Vec3::z() * -9.81;
         let settings = Settings { integrator, gravity, threads: 1, ..Settings::default() };
-        let cloth = sheet(9, 0.4, START, soft(DISTANCE - 0.001));
+        let cloth = sheet(9, 0.4, START, soft(DISTANCE - 0.001, FRICTION));
         let mut simulation = Simulation::new(&[cloth], &[floor()], settings).unwrap();
         for frame in 0..48 {
             simulation.advance(0.5 * FRAME).unwrap();
@@ -131,7 +119,7 @@ fn a_soft_sheet_that_falls_keeps_the_collision_distance() {
     for integrator in [Integrator::Bdf2, Integrator::ImplicitEuler, Integrator::Verlet] {
         let gravity = Vec3::z() * -9.81;
         let settings = Settings { integrator, gravity, threads: 1, ..Settings::default() };
-        let cloth = sheet(9, 0.4, 0.2, soft(DISTANCE - 0.001));
+        let cloth = sheet(9, 0.4, 0.2, soft(DISTANCE - 0.001, FRICTION));
         let mut simulation = Simulation::new(&[cloth], &[floor()], settings).unwrap();
         for frame in 0..16 {
             simulation.advance(FRAME).unwrap();

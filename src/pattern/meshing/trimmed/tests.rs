@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Trimmed panels: what of the grid is cloth, what is drawn, and what is refused.
 
-use super::{grid_triangle::ON_LINE, *};
+use super::{super::tests::circle, grid_triangle::ON_LINE, *};
 use crate::pattern::{Contour, Curve, Edge, Run, Stitch};
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -13,14 +13,6 @@ fn polygon(corners: &[(f64, f64)]) -> Panel {
 
 fn rectangle(width: f64, height: f64) -> Panel {
     polygon(&[(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)])
-}
-
-fn circle(radius: f64) -> Contour {
-    let arc = || Edge::new(Curve::Arc { radius, is_large: false, is_positive: true });
-    Contour {
-        points: vec![Point::new(-radius, 0.0), Point::new(radius, 0.0)],
-        edges: vec![arc(), arc()],
-    }
 }
 
 fn trimmed(panel: Panel, edge_length: f64) -> Result<TrimmedMesh> {
