@@ -2,7 +2,7 @@
 //! Trimmed panels: what of the grid is cloth, what is drawn, and what is refused.
 
 use super::{super::tests::circle, grid_triangle::ON_LINE, *};
-use crate::pattern::{Contour, Curve, Edge, Run, Stitch};
+use crate::pattern::{Contour, Curve, Run, Stitch};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 
