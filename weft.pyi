@@ -1160,11 +1160,14 @@ class Simulation:
             bytes: To be handed to restore of a simulation of the same cloths and colliders.
         """
 
-    def restore(self, bytes: bytes | bytearray) -> None:
+    def restore(self, bytes: bytes | bytearray, *, other_rest_shape: bool = False) -> None:
         """Goes to a checkpoint of a simulation of the same cloths and colliders.
 
         Args:
             bytes (bytes): What state gave.
+            other_rest_shape (bool): Whether the cloths may have had other rest positions there:
+                cloth whose rest shape changes while it moves is continued by a new simulation.
+                Faces have to be cut into the same triangles (see Cloth).
 
         Raises:
             ValueError: The bytes are damaged, foreign, of another version or of other cloths,

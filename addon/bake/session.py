@@ -94,7 +94,8 @@ class Session:
         *,
         changed: bool,
     ) -> Worker:
-        simulation = bridge.build_simulation(scene, self._reader)
+        builder = bridge.SimulationBuilder(scene, self._reader)
+        simulation = builder.at_start()
         if resume_point is None:
             previous, statistic = self._reader.first, Statistics()
             writers = files.create_caches(scene, cloths, self._reader, hashes)
@@ -102,14 +103,14 @@ class Session:
         else:
             previous = self._reader.read_frame(resume_point.frame)
             statistic = Statistics.from_dict(resume_point.statistic)
-            simulation.restore(resume_point.state)
+            simulation = builder.continued(resume_point.state, previous)
             writers = files.continue_caches(scene, cloths, resume_point.frame, hashes)
             recorder = files.continue_record(
                 scene, resume_point, self._reader, previous, changed=changed
             )
         plan = Plan(
             simulation=simulation,
-            begin_anew=bridge.simulation_builder(scene, self._reader),
+            builder=builder,
             cloths=self._reader.cloths,
             colliders=self._reader.colliders,
             writers=writers,

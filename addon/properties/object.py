@@ -237,6 +237,12 @@ class WeftObject(PropertyGroup):
             ("MESH", "Mesh", "The mesh without shape keys and modifiers"),
             ("KEY", "Shape Key", "One of the shape keys of the mesh"),
             ("PATTERN", "Pattern", "The active UV map, laid out flat as a sewing pattern"),
+            (
+                "DEFORMED",
+                "Deformed Mesh",
+                "The mesh with its shape keys and modifiers as they are at each frame: cloth that "
+                "grows or changes its cut. Dynamic Mesh of Blender's cloth",
+            ),
         ),
         default="MESH",
         update=changed,

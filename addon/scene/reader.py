@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads a Blender scene into arrays: world space, in m, whatever the unit scale of the scene.
 
-Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame. Initial
-positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
+Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame, or what an
+artist has chosen. Initial positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
 parents. Colliders: the mesh with all its modifiers, in the triangles that Blender draws, and its
 faces where these may bend, since Blender may draw others then.
 """
@@ -84,6 +84,7 @@ class FrameInput:
     fields: list[Field]
     settings: dict[str, float | int]
     rest_scales: list[np.ndarray | None]
+    rest_positions: list[np.ndarray | None]  # of cloths whose rest shape is that of each frame
     pins: list[PinInput]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
@@ -195,6 +196,9 @@ class SceneReader:
             wind=tuple(map(as_decimal, scene.weft.wind)),
             settings=scene.weft.frame_settings(),
             rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
+            rest_positions=[
+                self._deformed_rest(obj, index, frame) for index, obj in enumerate(evaluated)
+            ],
             collider_surfaces=[
                 _surface(_evaluated(collider, depsgraph, frame)) for collider in self.colliders
             ],
@@ -225,6 +229,8 @@ class SceneReader:
         matrix = np.array(evaluated.matrix_world, dtype=np.float64)
         rest = rest_shape.positions(obj, matrix, self._scale)
         positions = deformed(evaluated, len(rest), self._scale, frame)
+        if rest_shape.is_deformed(obj):
+            rest = rest_shape.shrunk(positions, Shrinking.of(evaluated).base)
         self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
         weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
@@ -269,6 +275,14 @@ class SceneReader:
         first, weights = self._shrinking[index]
         count = len(evaluated.original.data.vertices)
         return Shrinking.of(evaluated).scale(weights, count, first)
+
+    def _deformed_rest(self, evaluated: Object, index: int, frame: int) -> np.ndarray | None:
+        """Rest positions of a cloth at a frame, with the shrinking of the first one."""
+        if not rest_shape.is_deformed(evaluated):
+            return None
+        count = len(evaluated.original.data.vertices)
+        points = deformed(evaluated, count, self._scale, frame)
+        return rest_shape.shrunk(points, self._shrinking[index][0].base)
 
     # --- colliders ----------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rest shape of a cloth: its mesh, a shape key, or its UV map as a sewing pattern."""
+"""Rest shape of a cloth: its mesh, a shape key, its UV map as a sewing pattern, or the deformed mesh
+of each frame.
+"""
 
 from dataclasses import dataclass
 
@@ -32,7 +34,7 @@ def corners(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray | None:
     panels = obj.weft.garment.panels_mesh
     if obj.weft.rest_shape == "PATTERN":
         return None if _pattern(obj) is not None else _shrunk(obj, _pattern_corners(obj))
-    if panels is None:
+    if panels is None or is_deformed(obj):
         return None
     found = mesh_arrays.corner_vertices(panels)
     if len(found) != len(obj.data.loops):
@@ -41,11 +43,19 @@ def corners(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray | None:
     return _shrunk(obj, points)
 
 
-def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:
-    if not obj.weft.shrink:
-        return rest
+def is_deformed(obj: Object) -> bool:
+    """Whether the rest shape of a cloth is its deformed mesh of each frame."""
+    return obj.weft.rest_shape == "DEFORMED"
+
+
+def shrunk(rest: np.ndarray, factor: float) -> np.ndarray:
+    """Rest positions in m, shrunk by a factor that is 0 for none."""
     centre = rest.mean(axis=0)
-    return centre + (rest - centre) * (1.0 - as_decimal(obj.weft.shrink))
+    return rest if factor == 0.0 else centre + (rest - centre) * (1.0 - factor)
+
+
+def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:
+    return shrunk(rest, as_decimal(obj.weft.shrink))
 
 
 @dataclass(frozen=True)

@@ -78,28 +78,46 @@ def choices(field: str) -> frozenset[str]:
 # --- simulations ------------------------------------------------------------------------------
 
 
-def build_simulation(scene: Scene, reader: SceneReader) -> Any:
-    """A `weft.Simulation` of the scene; errors of the library are prefixed by the object."""
-    return simulation_builder(scene, reader)(
-        [source.positions for source in reader.cloths],
-        [source.positions for source in reader.colliders],
-    )
+class SimulationBuilder:
+    """Makes simulations of a scene, in any thread."""
 
+    def __init__(self, scene: Scene, reader: SceneReader) -> None:
+        self._settings = _settings(scene, reader.first)
+        self._cloths, self._colliders = reader.cloths, reader.colliders
+        self._triangles: dict[int, np.ndarray] = {}  # of cloths whose rest shape changes
 
-def simulation_builder(
-    scene: Scene, reader: SceneReader
-) -> Callable[[list[np.ndarray], list[np.ndarray]], Any]:
-    """A function of the positions of cloths and colliders that makes simulations in any thread."""
-    settings = _settings(scene, reader.first)
+    def at_start(self) -> Any:
+        """A `weft.Simulation` of the first frame; errors of the library name the object."""
+        return _simulation(self._cloths, self._colliders, self._settings)
 
-    def build(cloth_positions: list[np.ndarray], collider_positions: list[np.ndarray]) -> Any:
-        placed = zip(reader.cloths, cloth_positions, strict=True)
+    def at_rest(self, cloth_positions: list[np.ndarray], current: FrameInput) -> Any:
+        """A simulation that begins with positions of the cloths, in m, and the rest of a frame."""
+        placed = zip(self._of_frame(current), cloth_positions, strict=True)
         cloths = [replace(source, positions=each) for source, each in placed]
-        placed = zip(reader.colliders, collider_positions, strict=True)
+        placed = zip(self._colliders, current.collider_positions, strict=True)
         colliders = [replace(source, positions=each) for source, each in placed]
-        return _simulation(cloths, colliders, settings)
+        return _simulation(cloths, colliders, self._settings)
 
-    return build
+    def continued(self, state: bytes, current: FrameInput) -> Any:
+        """A simulation from a state, with the rest shapes of a frame."""
+        simulation = _simulation(self._of_frame(current), self._colliders, self._settings)
+        changes = any(rest is not None for rest in current.rest_positions)
+        simulation.restore(state, other_rest_shape=changes)
+        return simulation
+
+    def _of_frame(self, current: FrameInput) -> list[ClothInput]:
+        """The cloths with their rest shapes at a frame, cut into the same triangles."""
+        placed = zip(self._cloths, current.rest_positions, strict=True)
+        return [
+            source if rest is None else self._reshaped(source, rest) for source, rest in placed
+        ]
+
+    def _reshaped(self, source: ClothInput, rest: np.ndarray) -> ClothInput:
+        triangles = self._triangles.get(source.session_uid)
+        if triangles is None:
+            triangles = self._triangles[source.session_uid] = _cloth(source).triangles
+        options = source.options | {"triangles": triangles}
+        return replace(source, rest_positions=rest, options=options)
 
 
 def _simulation(cloths: list[ClothInput], colliders: list[ColliderInput], settings: Any) -> Any:

@@ -22,6 +22,8 @@ class LargestStretch:
 
     def update(self, index: int, current: FrameInput, positions: np.ndarray) -> None:
         """Looks at the positions of a frame, in m, of the cloth of an index."""
+        if current.rest_positions[index] is not None:
+            self._rest = self._lengths(current.rest_positions[index])
         lengths = self._lengths(positions)
         strains = np.divide(lengths, self._rest, out=np.ones_like(lengths), where=self._rest > 0)
         strains -= 1.0

@@ -8,7 +8,6 @@ frames ahead; the thread advances the simulation and appends the results to the 
 import queue
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,7 +35,7 @@ class Plan:
     """Everything that the thread works with."""
 
     simulation: Any  # a `weft.Simulation`
-    begin_anew: Callable[[list[np.ndarray], list[np.ndarray]], Any]
+    builder: bridge.SimulationBuilder
     cloths: list[ClothInput]
     colliders: list[ColliderInput]
     writers: list[Writer]
@@ -149,7 +148,7 @@ class Worker(threading.Thread):
             positions if jump is None else jump.apply(positions)
             for positions, jump in zip(before, jumps, strict=True)
         ]
-        plan.simulation = plan.begin_anew(after, current.collider_positions)
+        plan.simulation = plan.builder.at_rest(after, current)
         self._has_materials = False
         self.statistic.jumps.append(current.frame)
         return []
@@ -165,6 +164,7 @@ class Worker(threading.Thread):
 
     def _advance(self, current: FrameInput, seconds: float) -> Any:
         """Simulates a part of a frame; returns its report."""
+        self._change_rest_shapes(current)
         plan, simulation = self.plan, self.plan.simulation
         previous = self._previous if self._has_materials else None
         bridge.set_settings(simulation, plan.cloths, plan.colliders, previous, current)
@@ -176,6 +176,13 @@ class Worker(threading.Thread):
         bridge.set_pressures(simulation, plan.cloths, previous, current)
         plan.forces.apply(simulation, current, seconds)
         return simulation.advance(seconds)
+
+    def _change_rest_shapes(self, current: FrameInput) -> None:
+        """Continues with a new simulation where the rest shape of a cloth has changed."""
+        shapes = zip(self._previous.rest_positions, current.rest_positions, strict=True)
+        if any(new is not None and not np.array_equal(old, new) for old, new in shapes):
+            state = self.plan.simulation.state()
+            self.plan.simulation = self.plan.builder.continued(state, current)
 
     def _drag(self, current: FrameInput) -> None:
         """Holds the vertices around a dragged point, and lets those go that were held before."""

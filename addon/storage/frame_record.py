@@ -63,6 +63,9 @@ def of_frame(
     for cloth, pins, matrix in zip(cloths, source.pins, source.world_to_object, strict=True):
         found[f"{cloth.identity}/pins"] = signature(pins.targets)
         found[f"{cloth.identity}/matrix"] = signature(matrix)
+    for cloth, rest in zip(cloths, source.rest_positions, strict=True):
+        if rest is not None:
+            found[f"{cloth.identity}/rest"] = signature(rest)
     for collider, positions in zip(colliders, source.collider_positions, strict=True):
         found[collider.identity] = signature(positions)
     return found

@@ -39,14 +39,15 @@ use crate::{
     time_integration::State,
     vec3::Vec3,
 };
+use checkpoint::Fingerprint;
 use std::sync::Arc;
 use step_control::StepControl;
 
 /// Simulation of cloths and colliders.
 pub struct Simulation {
     settings: Settings,
-    /// Fingerprint of meshes, colliders and settings, for checkpoints.
-    fingerprint: u32,
+    /// Of meshes, colliders and settings, for checkpoints.
+    fingerprint: Fingerprint,
     /// Number of alternative triangles of the cloths.
     alternative_count: usize,
     dynamics: EquationsOfMotion,
@@ -114,7 +115,7 @@ impl Simulation {
             boundary_conditions: BoundaryConditions::default(),
             state: State::at_rest(positions),
             buffers: BufferPool::new(POOLED_VECTORS),
-            fingerprint: checkpoint::fingerprint(cloths, colliders, &settings),
+            fingerprint: Fingerprint::new(cloths, colliders, &settings),
             alternative_count: cloths.iter().map(|one| one.alternatives.triangles.len()).sum(),
             settings,
             dynamics,

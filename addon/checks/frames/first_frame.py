@@ -90,7 +90,7 @@ def _read(
     if bridge.problem():
         return reader, []
     try:
-        bridge.build_simulation(context.scene, reader)
+        bridge.SimulationBuilder(context.scene, reader).at_start()
     except (ValueError, TypeError, RuntimeError) as error:
         return reader, [_refusal_finding("The library refuses", error)]
     return reader, []

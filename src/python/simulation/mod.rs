@@ -471,16 +471,31 @@ impl PySimulation {
     ///
     /// Args:
     ///     bytes (bytes): What state gave.
+    ///     other_rest_shape (bool): Whether the cloths may have had other rest positions there: cloth
+    ///         whose rest shape changes while it moves is continued by a new simulation. Faces have
+    ///         to be cut into the same triangles (see Cloth).
     ///
     /// Raises:
     ///     ValueError: The bytes are damaged, foreign, of another version or of other cloths,
     ///         colliders or settings (all of them but gravity, wind, air_density, max_iterations,
     ///         self_collision and threads count); nothing is changed then.
-    fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (bytes, *, other_rest_shape=false))]
+    fn restore(
+        &self,
+        py: Python<'_>,
+        bytes: &Bound<'_, PyAny>,
+        other_rest_shape: bool,
+    ) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()
             .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
-        self.compute(py, move |simulation| simulation.restore(&bytes))
+        self.compute(py, move |simulation| {
+            if other_rest_shape {
+                simulation.restore_with_other_rest_shape(&bytes)
+            } else {
+                simulation.restore(&bytes)
+            }
+        })
     }
 
     /// Seconds simulated.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fingerprint of a simulation: a checksum of the meshes, colliders and settings that never change. A checkpoint with
-//! another fingerprint would not continue with the same bits, and is refused.
+//! Fingerprint of a simulation: checksums of the meshes, colliders and settings that never change. A checkpoint with
+//! another fingerprint would not continue with the same bits, and is refused. The rest shape has a checksum of its own,
+//! so that a caller may continue with another one.
 //!
 //! Data of checkpoints are left out, as are initial positions, which affect nothing else. So is `self_collision`: a
 //! checkpoint keeps contacts even with collision disabled, so that a simulation may continue with the setting changed.
 
 use crate::scene::{Cloth, Collider, Settings};
+use serde::{Deserialize, Serialize};
 
 /// Checksum of lists with their lengths, so that a value cannot move from one list to the next undetected.
 #[derive(Default)]
@@ -53,8 +55,6 @@ impl Checksum {
         self.add_indices(topology.triangles.iter().flatten());
         self.add_indices(topology.face_of_triangle.iter());
         self.add_indices(cloth.alternatives.triangles.iter().flatten());
-        self.add_numbers(rest.positions.iter().flatten().copied());
-        self.add_numbers(rest.gradients.iter().flatten().flatten().copied());
         if !rest.coverage.is_empty() {
             self.add_numbers(rest.coverage.iter().flatten().copied());
         }
@@ -73,6 +73,12 @@ impl Checksum {
         self.add_numbers(times.chain(forces).flatten());
     }
 
+    fn add_rest_shape(&mut self, cloth: &Cloth) {
+        let rest = &cloth.mesh.rest;
+        self.add_numbers(rest.positions.iter().flatten().copied());
+        self.add_numbers(rest.gradients.iter().flatten().flatten().copied());
+    }
+
     fn add_collider(&mut self, collider: &Collider) {
         self.add_indices([collider.vertex_count() as u32].iter());
         self.add_indices(collider.triangles.iter().flatten());
@@ -81,14 +87,24 @@ impl Checksum {
 }
 
 /// Fingerprint of a simulation.
-pub(crate) fn fingerprint(cloths: &[Cloth], colliders: &[Collider], settings: &Settings) -> u32 {
-    let mut checksum = Checksum::default();
-    checksum.add_settings(settings);
-    for cloth in cloths {
-        checksum.add_cloth(cloth);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fingerprint {
+    /// Of all but the rest shapes of cloths.
+    pub(super) scene: u32,
+    pub(super) rest_shapes: u32,
+}
+
+impl Fingerprint {
+    pub(crate) fn new(cloths: &[Cloth], colliders: &[Collider], settings: &Settings) -> Self {
+        let [mut scene, mut rest_shapes] = [Checksum::default(), Checksum::default()];
+        scene.add_settings(settings);
+        for cloth in cloths {
+            scene.add_cloth(cloth);
+            rest_shapes.add_rest_shape(cloth);
+        }
+        for collider in colliders {
+            scene.add_collider(collider);
+        }
+        Self { scene: scene.0.finalize(), rest_shapes: rest_shapes.0.finalize() }
     }
-    for collider in colliders {
-        checksum.add_collider(collider);
-    }
-    checksum.0.finalize()
 }

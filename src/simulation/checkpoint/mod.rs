@@ -7,7 +7,7 @@
 
 mod fingerprint;
 
-pub(crate) use fingerprint::fingerprint;
+pub(crate) use fingerprint::Fingerprint;
 
 use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepControl, surface};
 use crate::{
@@ -24,14 +24,13 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 15;
+const VERSION: u32 = 16;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
-    /// Fingerprint of the simulation, see `fingerprint`.
-    fingerprint: u32,
+    fingerprint: Fingerprint,
     state: State,
     boundary_conditions: BoundaryConditions,
     contact_history: ContactHistory,
@@ -105,9 +104,26 @@ impl Simulation {
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let snapshot = decode(bytes)?;
         if snapshot.fingerprint != self.fingerprint {
-            let reason = "made by a simulation of other meshes, colliders or settings";
-            return Err(checkpoint_error(reason.to_owned()));
+            return Err(foreign_checkpoint());
         }
+        self.apply(snapshot)
+    }
+
+    /// Continues from a checkpoint of a simulation whose cloths may have had other rest shapes: cloth that grows or
+    /// changes while it moves. Strain is measured against the rest shapes of this simulation from now on.
+    ///
+    /// # Errors
+    /// As for [`restore`](Self::restore), but for the rest shapes.
+    pub fn restore_with_other_rest_shape(&mut self, bytes: &[u8]) -> Result<()> {
+        let snapshot = decode(bytes)?;
+        if snapshot.fingerprint.scene != self.fingerprint.scene {
+            return Err(foreign_checkpoint());
+        }
+        self.apply(snapshot)
+    }
+
+    /// Takes over the state of a checkpoint.
+    fn apply(&mut self, snapshot: Snapshot) -> Result<()> {
         if !self.fits(&snapshot) {
             return Err(checkpoint_error("damaged: lists of the wrong length".to_owned()));
         }
@@ -200,6 +216,10 @@ impl Simulation {
                 .zip(motions)
                 .all(|(frame, motion)| frame.iter().all(|f| f.len() == motion.vertex_count()))
     }
+}
+
+fn foreign_checkpoint() -> Error {
+    checkpoint_error("made by a simulation of other meshes, colliders or settings".to_owned())
 }
 
 fn checkpoint_error(reason: String) -> Error {

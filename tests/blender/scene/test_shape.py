@@ -112,6 +112,50 @@ def test_parts_shrink_by_a_vertex_group():
     assert read().cloths[0].rest_scale is None
 
 
+# --- the deformed mesh as the rest shape ------------------------------------------------------
+
+
+def widening(cloth, frames, factor):
+    """A shape key that makes a cloth wider, keyed from the first frame to another."""
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    key = cloth.shape_key_add(name="Wide", from_mix=False)
+    for point in key.points:
+        point.co.x *= factor
+    for frame, value in ((1, 0.0), (frames, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+
+
+def test_the_rest_shape_can_follow_the_deformed_mesh():
+    cloth = small_scenes.add_cloth(count=7, pinned=False)
+    weightless()
+    widening(cloth, 12, 0.7)
+    cloth.weft.rest_shape = "DEFORMED"
+    cloth.weft.material.stretch_damping = 0.05
+    frames = baked(cloth, 36)
+    widths = np.ptp(frames.reshape(len(frames), -1, 3)[..., 0], axis=1)
+    assert widths[0] == pytest.approx(1.0, abs=1e-6)
+    assert widths[-1] == pytest.approx(0.7, abs=0.02)
+    depths = np.ptp(frames.reshape(len(frames), -1, 3)[..., 1], axis=1)
+    assert depths[-1] == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_modifier_that_deforms_the_rest_shape_is_followed_and_a_bake_resumes_there():
+    cloth = small_scenes.add_cloth(count=6)
+    deform = cloth.modifiers.new("Taper", "SIMPLE_DEFORM")
+    deform.deform_method, deform.factor = "TAPER", 0.0
+    deform.keyframe_insert("factor", frame=1)
+    deform.factor = 0.5
+    deform.keyframe_insert("factor", frame=16)
+    plain = baked(cloth, 16)
+    cloth.weft.rest_shape = "DEFORMED"
+    whole = baked(cloth, 16)
+    assert np.abs(whole - plain).max() > 0.01
+    bpy.context.scene.frame_set(8)
+    assert bpy.ops.weft.rebake() == {"FINISHED"}
+    assert np.array_equal(small_scenes.cached_frames(cloth).astype(float), whole)
+
+
 # --- masses -----------------------------------------------------------------------------------
 
 

@@ -120,7 +120,7 @@ def test_every_setting_is_in_a_panel(cloth):
     cloth.shape_key_add(name="Basis", from_mix=False)
     attachment = cloth.weft.attachments.add()
     shown = set(drawn())
-    for choice in ("KEY", "PATTERN"):
+    for choice in ("KEY", "PATTERN", "DEFORMED"):
         cloth.weft.rest_shape = choice
         shown |= set(drawn())
     bpy.context.scene.weft.use_scene_range = False

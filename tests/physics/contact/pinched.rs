@@ -2,7 +2,7 @@
 //! Cloth that colliders pinch moves with them, keeps its shape and its order, and comes free (Baraff, Witkin and Kass
 //! 2003, section 6).
 
-use crate::fixtures::scenes::{Ball, sheet, square, vacuum};
+use crate::fixtures::scenes::{Ball, sheet, vacuum};
 use weft::{Cloth, ClothVertex, Collider, Material, Settings, Simulation, Vec3};
 
 const FRAME: f64 = 1.0 / 24.0;

@@ -67,7 +67,7 @@ fn elastic() -> Material {
 }
 
 /// The fabrics of a test: elastic, and with as many curves as the model takes and quality.
-fn fabrics(model: Model) -> [Material; 2] {
+pub(super) fn fabrics(model: Model) -> [Material; 2] {
     let mut curved = Material { quality: Some(QUALITY), ..fabric() };
     if !has_curvature(model) {
         curved.curves = Curves { bend_warp: None, bend_weft: None, ..curved.curves };

@@ -5,3 +5,4 @@ mod factors;
 pub(crate) mod inelastic;
 mod memory;
 mod peaks;
+mod rest_shape;
