@@ -149,7 +149,7 @@ lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, struc
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
 	cargo test --release --no-default-features
-	cargo test --release
+	cargo test --release --lib
 
 test-python: .venv/weft ## pytest over the installed wheel
 	.venv/bin/python -m pytest tests/python
