@@ -50,8 +50,10 @@ def is_deformed(obj: Object) -> bool:
 
 def shrunk(rest: np.ndarray, factor: float) -> np.ndarray:
     """Rest positions in m, shrunk by a factor that is 0 for none."""
+    if factor == 0.0:
+        return rest
     centre = rest.mean(axis=0)
-    return rest if factor == 0.0 else centre + (rest - centre) * (1.0 - factor)
+    return centre + (rest - centre) * (1.0 - factor)
 
 
 def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:

@@ -85,8 +85,8 @@ COLLIDER = {
 }
 CACHE = {
     "use_external": "Disk Cache, Use Library Path, External, name",
-    "compression": "Compression, Index",  # in older ones
-    "index": "Compression, Index",
+    "compression": "Compression",  # in older ones
+    "index": "Index",
     "filepath": "Disk Cache, Use Library Path, External, name",
     "frame_start": "Simulation Start and End",
     "frame_end": "Simulation Start and End",
