@@ -299,23 +299,31 @@ impl PySimulation {
     /// It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
     /// outwards if the faces of a closed cloth turn so.
     ///
+    /// A fluid adds fluid_density times gravity times the depth below the mean of the rim, or below
+    /// that of the whole surface where there is no rim. On a closed cloth it has the weight of the
+    /// fluid, but no inertia.
+    ///
     /// Args:
     ///     cloth (int): Index of the cloth.
     ///     pressure (float): Pressure at the target volume, in Pa.
     ///     stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
     ///     volume (float | None): Target volume, in m³; that at the start where not given.
+    ///     fluid_density (float): Density of the fluid inside less that of the fluid outside, in
+    ///         kg/m³; less than 0 for buoyancy.
     ///     weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
     ///         vertex, 0 or more.
-    #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, weights=None))]
+    #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, fluid_density=None, weights=None))]
     fn set_pressure(
         &self,
         cloth: &Bound<'_, PyAny>,
         pressure: &Bound<'_, PyAny>,
         stiffness: Option<&Bound<'_, PyAny>>,
         volume: Option<&Bound<'_, PyAny>>,
+        fluid_density: Option<&Bound<'_, PyAny>>,
         weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (cloth, law) = (index("cloth", cloth)?, law(pressure, stiffness, volume, weights)?);
+        let cloth = index("cloth", cloth)?;
+        let law = law(pressure, stiffness, volume, fluid_density, weights)?;
         self.with(|simulation| simulation.set_pressure(cloth, law))
     }
 

@@ -24,7 +24,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 15;
+const VERSION: u32 = 16;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
