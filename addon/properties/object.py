@@ -346,6 +346,16 @@ class WeftObject(PropertyGroup):
         precision=1,
         update=changed,
     )
+    fluid_density: FloatProperty(
+        name="Fluid Density (kg/m³)",
+        description="Density of the fluid inside less that of the fluid outside, in kg/m³: its "
+        "pressure grows with the depth. 1000 for water, less than 0 for what floats up",
+        default=0.0,
+        soft_min=-2000.0,
+        soft_max=2000.0,
+        precision=2,
+        update=changed,
+    )
     pressure_group: StringProperty(
         name="Pressure Group",
         options=NOT_ANIMATABLE,

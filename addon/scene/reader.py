@@ -68,6 +68,7 @@ class Pressure:
     pressure: float  # Pa, at the target volume
     stiffness: float  # Pa for a volume that is missing as a whole
     volume: float | None  # target volume in m³, None for that at the first frame
+    fluid_density: float  # kg/m³, inside less outside, times the weight of gravity
     weights: np.ndarray | None  # factors at the vertices, None for 1
 
 
@@ -78,6 +79,7 @@ class FrameInput:
     frame: int
     gravity: tuple[float, ...]
     wind: tuple[float, ...]
+    speed: float  # seconds of the cloth in a second of the animation
     materials: list[dict[str, float | None]]
     weights: list[Weights]
     pressures: list[Pressure | None]
@@ -193,6 +195,7 @@ class SceneReader:
             frame=frame,
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
+            speed=as_decimal(scene.weft.speed),
             settings=scene.weft.frame_settings(),
             rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
             collider_surfaces=[
@@ -258,10 +261,12 @@ class SceneReader:
         settings, index = evaluated.weft, self.cloths.index(cloth)
         if not settings.use_pressure:
             return None
+        weight = as_decimal(settings.field_weights.gravity)
         return Pressure(
             pressure=as_decimal(settings.pressure),
             stiffness=as_decimal(settings.volume_stiffness) if settings.use_volume else 0.0,
             volume=as_decimal(settings.target_volume) or None,
+            fluid_density=as_decimal(settings.fluid_density) * weight,
             weights=self._pressure_weights[index],
         )
 
