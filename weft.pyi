@@ -1067,17 +1067,15 @@ class Simulation:
         It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
         outwards if the faces of a closed cloth turn so.
 
-        A fluid adds fluid_density times gravity times the depth below the mean of the rim, or below
-        that of the whole surface where there is no rim. On a closed cloth it has the weight of the
-        fluid, but no inertia.
+        A fluid adds fluid_density · gravity · depth, the depth below the mean of the rim, or of the
+        surface if it has no rim: on a closed cloth the weight of the fluid. It has no inertia.
 
         Args:
             cloth (int): Index of the cloth.
             pressure (float): Pressure at the target volume, in Pa.
             stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
             volume (float | None): Target volume, in m³; that at the start where not given.
-            fluid_density (float): Density of the fluid inside less that of the fluid outside, in
-                kg/m³; less than 0 for buoyancy.
+            fluid_density (float): Density of the fluid inside less that of that outside, in kg/m³.
             weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
                 vertex, 0 or more.
         """

@@ -23,6 +23,7 @@ pub(super) fn law(
         fluid_density: optional("fluid_density", fluid_density)?,
         weights: weights.map_or(Ok(Vec::new()), |weights| numbers("weights", weights))?,
     };
-    let is_absent = [law.pressure, law.stiffness, law.fluid_density] == [0.0; 3];
+    let is_absent =
+        [law.pressure, law.stiffness, law.fluid_density].iter().all(|value| *value == 0.0);
     Ok((!is_absent).then_some(law))
 }

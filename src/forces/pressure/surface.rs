@@ -53,7 +53,9 @@ impl Surface {
         }
         for corners in self.triangles.iter().filter(|_| self.is_closed()) {
             let area = doubled_area(&corners.map(|vertex| positions[vertex as usize])).norm();
-            corners.iter().for_each(|vertex| weights[*vertex as usize] += area);
+            for vertex in corners {
+                weights[*vertex as usize] += area;
+            }
         }
         let sum: f64 = weights.iter().sum();
         weights.iter().map(|weight| weight / sum).collect()
