@@ -46,7 +46,9 @@ impl Balloon {
         for corners in &ball.triangles {
             let [a, b, c] = corners.map(|vertex| positions[vertex]);
             let area = 0.5 * (b - a).cross(&(c - a)).norm();
-            corners.iter().for_each(|vertex| masses[*vertex] += material.density * area / 3.0);
+            for vertex in corners {
+                masses[*vertex] += material.density * area / 3.0;
+            }
         }
         let counts = vec![3; ball.triangles.len()];
         let polygons = Polygons::new(&counts, &ball.triangles.concat(), positions.len()).unwrap();
