@@ -1059,6 +1059,7 @@ class Simulation:
         *,
         stiffness: float | None = None,
         volume: float | None = None,
+        fluid_density: float | None = None,
         weights: _Numbers | None = None,
     ) -> None:
         """Sets the pressure inside a cloth above that outside, from now on.
@@ -1066,11 +1067,15 @@ class Simulation:
         It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
         outwards if the faces of a closed cloth turn so.
 
+        A fluid adds fluid_density · gravity · depth, the depth below the mean of the rim, or of the
+        surface if it has no rim: on a closed cloth the weight of the fluid. It has no inertia.
+
         Args:
             cloth (int): Index of the cloth.
             pressure (float): Pressure at the target volume, in Pa.
             stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
             volume (float | None): Target volume, in m³; that at the start where not given.
+            fluid_density (float): Density of the fluid inside less that of that outside, in kg/m³.
             weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
                 vertex, 0 or more.
         """
@@ -1160,14 +1165,12 @@ class Simulation:
             bytes: To be handed to restore of a simulation of the same cloths and colliders.
         """
 
-    def restore(self, bytes: bytes | bytearray, *, other_rest_shape: bool = False) -> None:
+    def restore(self, bytes: bytes | bytearray, *, other_rest: bool = False) -> None:
         """Goes to a checkpoint of a simulation of the same cloths and colliders.
 
         Args:
             bytes (bytes): What state gave.
-            other_rest_shape (bool): Whether the cloths may have had other rest positions there:
-                cloth whose rest shape changes while it moves is continued by a new simulation.
-                Faces have to be cut into the same triangles (see Cloth).
+            other_rest (bool): Whether rest_positions, not triangles, may have been others there.
 
         Raises:
             ValueError: The bytes are damaged, foreign, of another version or of other cloths,

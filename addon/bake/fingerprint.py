@@ -32,7 +32,7 @@ ALONE = "alone"  # key of the identity of a cloth that was baked alone
 BLENDER = "blender"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
 SOLVER_SETTINGS = frozenset(f"weft.{name}" for name in FRAME_SETTINGS)
-ANIMATED_SETTINGS = GRAVITY_SETTINGS | SOLVER_SETTINGS | {"weft.wind"}
+ANIMATED_SETTINGS = GRAVITY_SETTINGS | SOLVER_SETTINGS | {"weft.wind", "weft.speed"}
 SHAPE_SETTINGS = (
     "pin_group",
     "use_uv",
@@ -70,13 +70,14 @@ NUMBERS = (  # animatable numbers of a cloth
     "pressure",
     "target_volume",
     "volume_stiffness",
+    "fluid_density",
     "pin_stiffness",
     "pin_strength",
     "shrink",
     "shrink_max",
 )
 # Values of numbers that earlier versions had not: they leave its fingerprints as they are.
-WITHOUT_EFFECT = {"pin_strength": 1.0}
+WITHOUT_EFFECT = {"pin_strength": 1.0, "fluid_density": 0.0}
 SURFACE = ("friction", "thickness")  # animatable numbers of a collider
 MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
@@ -172,6 +173,8 @@ def movement_message(key: str, frame: int) -> str:
     """Description of a difference between the record of a frame and the scene."""
     if key == frame_record.SCENE:
         return f"gravity or wind at frame {frame} are not what they were"
+    if key == frame_record.SPEED:
+        return f"the speed of cloth at frame {frame} is not what it was"
     return f"'{_name(frame_record.participant_of(key))}' at frame {frame} is not where it was"
 
 
@@ -201,6 +204,8 @@ def _settings(scene: Scene) -> Iterator[Any]:
         yield gravity(scene)
     if "weft.wind" not in animated:
         yield tuple(map(as_decimal, scene.weft.wind))
+    if "weft.speed" not in animated and scene.weft.speed != 1.0:  # earlier versions had none
+        yield as_decimal(scene.weft.speed)
     yield from dependencies.animation_of(scene, lambda path: path in ANIMATED_SETTINGS)
 
 

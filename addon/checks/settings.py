@@ -72,8 +72,9 @@ def _frames(scene: Scene) -> Iterator[Finding]:
     if last < first:
         meaning = "Set the end of the frame range behind its start"
         yield Finding(ERROR, f"The frame range is empty: {first} to {last}", meaning)
-    if scene.render.fps_base / scene.render.fps > LONG_FRAME:
-        title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
+    seconds = scene.weft.speed * scene.render.fps_base / scene.render.fps
+    if seconds > LONG_FRAME:
+        title = f"Frames are long: {1.0 / seconds:.3g} a second"
         meaning = "Between two frames pins and colliders move in straight lines unless they turn"
         yield Finding(WARNING, title, meaning)
     if scene_time.time_stretch(scene) != 1.0:

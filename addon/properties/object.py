@@ -42,9 +42,7 @@ def _stiffness_per_area(name: str, description: str) -> object:
 class WeftMutedModifier(PropertyGroup):
     """Visibility of a modifier before Weft muted it."""
 
-    uid: (
-        IntProperty()
-    )  # persistent id, unaffected by renaming; 0 in older files, which have the name
+    uid: IntProperty()  # unaffected by renaming; 0 in older files, which have the name
     show_viewport: BoolProperty()
     show_render: BoolProperty()
 
@@ -105,14 +103,21 @@ def _weight(name: str, source: str) -> object:
     )
 
 
-def _group(name: str) -> object:
+def _group(name: str, description: str) -> object:
     return StringProperty(
         name=f"{name} Group",
         options=NOT_ANIMATABLE,
-        description="Where this vertex group has weight 1 the factor below holds, where it has "
-        "none the fabric is that of the material",
+        description=description,
         update=changed,
     )
+
+
+def _factor_group(name: str) -> object:
+    description = (
+        "Where this vertex group has weight 1 the factor below holds, where it has none the fabric "
+        "is that of the material"
+    )
+    return _group(name, description)
 
 
 def _factor(name: str, quantity: str, minimum: float = 1e-3) -> object:
@@ -192,12 +197,10 @@ class WeftObject(PropertyGroup):
     )
     identity: StringProperty(override=OVERRIDABLE)
     material: PointerProperty(type=WeftMaterial)
-    pin_group: StringProperty(
-        name="Pin Group",
-        options=NOT_ANIMATABLE,
-        description="Vertices with weight 1 in this group are held: they follow the animation of "
+    pin_group: _group(
+        "Pin",
+        "Vertices with weight 1 in this group are held: they follow the animation of "
         "the object, its deforming modifiers and its armature. With less they are drawn there",
-        update=changed,
     )
     pin_stiffness: FloatProperty(
         name="Pin Stiffness (N/m³)",
@@ -237,12 +240,7 @@ class WeftObject(PropertyGroup):
             ("MESH", "Mesh", "The mesh without shape keys and modifiers"),
             ("KEY", "Shape Key", "One of the shape keys of the mesh"),
             ("PATTERN", "Pattern", "The active UV map, laid out flat as a sewing pattern"),
-            (
-                "DEFORMED",
-                "Deformed Mesh",
-                "The mesh with its shape keys and modifiers as they are at each frame: cloth that "
-                "grows or changes its cut. Dynamic Mesh of Blender's cloth",
-            ),
+            ("DEFORMED", "Deformed Mesh", "The mesh as its modifiers and keys shape it now"),
         ),
         default="MESH",
         update=changed,
@@ -264,12 +262,10 @@ class WeftObject(PropertyGroup):
         update=changed,
     )
     shrink: _shrinking("Shrinking Factor", "than its rest shape, along both yarns", 0.0)
-    shrink_group: StringProperty(
-        name="Shrinking Group",
-        options=NOT_ANIMATABLE,
-        description="Where this vertex group has weight 1 the cloth shrinks by the factor below, "
+    shrink_group: _group(
+        "Shrinking",
+        "Where this vertex group has weight 1 the cloth shrinks by the factor below, "
         "where it has none by that of the Shape panel",
-        update=changed,
     )
     shrink_max: _shrinking("Max Shrinking", "where the shrinking group has weight 1", 0.2)
     shrink_yarns: EnumProperty(
@@ -352,11 +348,18 @@ class WeftObject(PropertyGroup):
         precision=1,
         update=changed,
     )
-    pressure_group: StringProperty(
-        name="Pressure Group",
-        options=NOT_ANIMATABLE,
-        description="The weights of this vertex group scale the pressure; everywhere when empty",
+    fluid_density: FloatProperty(
+        name="Fluid Density (kg/m³)",
+        description="Density of the fluid inside less that of the fluid outside, in kg/m³: its "
+        "pressure grows with the depth. 1000 for water, less than 0 for what floats up",
+        default=0.0,
+        soft_min=-2000.0,
+        soft_max=2000.0,
+        precision=2,
         update=changed,
+    )
+    pressure_group: _group(
+        "Pressure", "The weights of this vertex group scale the pressure; everywhere when empty"
     )
     use_internal_springs: BoolProperty(
         name="Internal Springs",
@@ -411,12 +414,10 @@ class WeftObject(PropertyGroup):
         precision=4,
         update=changed,
     )
-    internal_group: StringProperty(
-        name="Internal Springs Group",
-        options=NOT_ANIMATABLE,
-        description="Where this vertex group has weight 1 the springs have the stiffness below, "
+    internal_group: _group(
+        "Internal Springs",
+        "Where this vertex group has weight 1 the springs have the stiffness below, "
         "where it has none that above",
-        update=changed,
     )
     internal_tension_max: _stiffness_per_area(
         "Max Tension (N/m³)", "Tension where the weight is 1, in N/m for each m² of surface"
@@ -424,12 +425,10 @@ class WeftObject(PropertyGroup):
     internal_compression_max: _stiffness_per_area(
         "Max Compression (N/m³)", "Compression where the weight is 1, in N/m for each m² of surface"
     )
-    density_group: StringProperty(
-        name="Density Group",
-        options=NOT_ANIMATABLE,
-        description="Where this vertex group has weight 1 the fabric has the density below, where "
+    density_group: _group(
+        "Density",
+        "Where this vertex group has weight 1 the fabric has the density below, where "
         "it has none that of the material",
-        update=changed,
     )
     density_max: FloatProperty(
         name="Density (kg/m²)",
@@ -442,13 +441,13 @@ class WeftObject(PropertyGroup):
         precision=3,
         update=changed,
     )
-    stretch_group: _group("Stretch")
+    stretch_group: _factor_group("Stretch")
     stretch_factor: _factor("Stretch", "stiffness against stretching")
-    shear_group: _group("Shear")
+    shear_group: _factor_group("Shear")
     shear_factor: _factor("Shear", "stiffness against shearing")
-    bend_group: _group("Bending")
+    bend_group: _factor_group("Bending")
     bend_factor: _factor("Bending", "stiffness against bending")
-    friction_group: _group("Friction")
+    friction_group: _factor_group("Friction")
     friction_factor: _factor("Friction", "friction", minimum=0.0)
     use_collision: BoolProperty(
         name="Object Collisions",
@@ -464,11 +463,9 @@ class WeftObject(PropertyGroup):
         description="Only colliders in this collection stop this cloth; all when empty",
         update=changed,
     )
-    collision_group: StringProperty(
-        name="Object Vertex Group",
-        options=NOT_ANIMATABLE,
-        description="Vertices in this group pass through colliders",
-        update=changed,
+    collision_group: _group(
+        "Object Vertex",
+        "Vertices in this group pass through colliders",
     )
     use_self_collision: BoolProperty(
         name="Self Collisions",
@@ -477,11 +474,9 @@ class WeftObject(PropertyGroup):
         default=True,
         update=changed,
     )
-    self_collision_group: StringProperty(
-        name="Self Vertex Group",
-        options=NOT_ANIMATABLE,
-        description="Vertices in this group pass through this cloth and others",
-        update=changed,
+    self_collision_group: _group(
+        "Self Vertex",
+        "Vertices in this group pass through this cloth and others",
     )
     layer: IntProperty(
         name="Layer",

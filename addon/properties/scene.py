@@ -191,6 +191,16 @@ class WeftScene(PropertyGroup):
         items=_models,
         update=changed,
     )
+    speed: FloatProperty(
+        name="Speed",
+        description="Seconds that pass for the cloth in a second of the animation: 0.5 for slow "
+        "motion. What moves it takes as many frames as before",
+        default=1.0,
+        min=1e-3,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
     time_step: FloatProperty(
         name="Longest Time Step (s)",
         description="Upper bound of one time step, in s: 1/24 is one step a film frame. Steps are "

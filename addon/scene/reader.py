@@ -2,9 +2,9 @@
 """Reads a Blender scene into arrays: world space, in m, whatever the unit scale of the scene.
 
 Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame, or what an
-artist has chosen. Initial positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
-parents. Colliders: the mesh with all its modifiers, in the triangles that Blender draws, and its
-faces where these may bend, since Blender may draw others then.
+artist has chosen. Initial positions and pin targets: the mesh deformed by shape keys, deforming
+modifiers, armature and parents. Colliders: the mesh with all its modifiers, in the triangles that
+Blender draws, and its faces where these may bend, since Blender may draw others then.
 """
 
 from dataclasses import dataclass, replace
@@ -68,6 +68,7 @@ class Pressure:
     pressure: float  # Pa, at the target volume
     stiffness: float  # Pa for a volume that is missing as a whole
     volume: float | None  # target volume in m³, None for that at the first frame
+    fluid_density: float  # kg/m³, inside less outside, times the weight of gravity
     weights: np.ndarray | None  # factors at the vertices, None for 1
 
 
@@ -78,6 +79,7 @@ class FrameInput:
     frame: int
     gravity: tuple[float, ...]
     wind: tuple[float, ...]
+    speed: float  # seconds of the cloth in a second of the animation
     materials: list[dict[str, float | None]]
     weights: list[Weights]
     pressures: list[Pressure | None]
@@ -194,6 +196,7 @@ class SceneReader:
             frame=frame,
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
+            speed=as_decimal(scene.weft.speed),
             settings=scene.weft.frame_settings(),
             rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
             rest_positions=[
@@ -264,10 +267,12 @@ class SceneReader:
         settings, index = evaluated.weft, self.cloths.index(cloth)
         if not settings.use_pressure:
             return None
+        weight = as_decimal(settings.field_weights.gravity)
         return Pressure(
             pressure=as_decimal(settings.pressure),
             stiffness=as_decimal(settings.volume_stiffness) if settings.use_volume else 0.0,
             volume=as_decimal(settings.target_volume) or None,
+            fluid_density=as_decimal(settings.fluid_density) * weight,
             weights=self._pressure_weights[index],
         )
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rest shape of a cloth: its mesh, a shape key, its UV map as a sewing pattern, or the deformed mesh
-of each frame.
+"""Rest shape of a cloth: its mesh, a shape key, its UV map as a sewing pattern, or the mesh that is
+deformed at each frame.
 """
 
 from dataclasses import dataclass

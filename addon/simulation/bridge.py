@@ -102,15 +102,13 @@ class SimulationBuilder:
         """A simulation from a state, with the rest shapes of a frame."""
         simulation = _simulation(self._of_frame(current), self._colliders, self._settings)
         changes = any(rest is not None for rest in current.rest_positions)
-        simulation.restore(state, other_rest_shape=changes)
+        simulation.restore(state, other_rest=changes)
         return simulation
 
     def _of_frame(self, current: FrameInput) -> list[ClothInput]:
         """The cloths with their rest shapes at a frame, cut into the same triangles."""
         placed = zip(self._cloths, current.rest_positions, strict=True)
-        return [
-            source if rest is None else self._reshaped(source, rest) for source, rest in placed
-        ]
+        return [source if rest is None else self._reshaped(source, rest) for source, rest in placed]
 
     def _reshaped(self, source: ClothInput, rest: np.ndarray) -> ClothInput:
         triangles = self._triangles.get(source.session_uid)

@@ -39,11 +39,15 @@ class Plan:
     cloths: list[ClothInput]
     colliders: list[ColliderInput]
     writers: list[Writer]
-    frame_seconds: float
+    frame_seconds: float  # of the animation
     forces: ExternalForces
     recorder: Recorder
     checkpoints: CheckpointStore
     library: str
+
+    def seconds(self, current: FrameInput) -> float:
+        """Duration of a frame for the cloth."""
+        return self.frame_seconds * current.speed
 
 
 class Worker(threading.Thread):
@@ -158,7 +162,7 @@ class Worker(threading.Thread):
         parts = (*current.between, current)
         reports = []
         for part in parts:
-            reports.append(self._advance(part, self.plan.frame_seconds / len(parts)))
+            reports.append(self._advance(part, self.plan.seconds(part) / len(parts)))
             self._previous = part
         return reports
 
@@ -190,7 +194,7 @@ class Worker(threading.Thread):
         if self._dragged is not None:
             self._dragged.release(simulation, cloths)
         if drag is not None:
-            drag.hold(simulation, cloths, current, self.plan.frame_seconds)
+            drag.hold(simulation, cloths, current, self.plan.seconds(current))
         self._dragged = drag
 
     def _flush(self, *, with_state: bool) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Record of the input of each frame of a bake: gravity, wind, positions of all participants.
+"""Record of the input of each frame of a bake: gravity, wind, speed, positions of all participants.
 
 Positions are represented by two weighted sums, which detect any change without storing positions. A
 comparison with the scene finds changes of every origin, for example in nodes, other simulations and
@@ -26,6 +26,7 @@ from ..scene.reader import ClothInput, ColliderInput, FrameInput, gravity
 
 SUFFIX = ".record"
 SCENE = "scene"
+SPEED = "speed"
 TOLERANCE = 4e-6  # of the largest magnitude; versions of Blender differ by less
 MULTIPLIERS = (2654435761, 2246822519)  # multiplicative hashing: equidistributed weights
 
@@ -57,7 +58,10 @@ def of_frame(
     source: FrameInput, cloths: list[ClothInput], colliders: list[ColliderInput]
 ) -> dict[str, Signature]:
     """Signatures of all inputs of a frame, by key."""
-    found = {SCENE: signature(np.array([*source.gravity, *source.wind]))}
+    found = {
+        SCENE: signature(np.array([*source.gravity, *source.wind])),
+        SPEED: signature(np.array(source.speed)),
+    }
     for field in source.fields:
         found[f"{field.name}/field"] = _field_signature(field)
     for cloth, pins, matrix in zip(cloths, source.pins, source.world_to_object, strict=True):
@@ -81,7 +85,10 @@ def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Signature]:
     cloths, colliders = participants(scene, view_layer)
     scale, depsgraph = scene.unit_settings.scale_length, view_layer.depsgraph
     wind = map(as_decimal, scene.weft.wind)
-    found = {SCENE: signature(np.array([*gravity(scene), *wind]))}
+    found = {
+        SCENE: signature(np.array([*gravity(scene), *wind])),
+        SPEED: signature(np.array(as_decimal(scene.weft.speed))),
+    }
     for field in snapshot.read(view_layer, depsgraph, with_fluid=False):
         found[f"{field.name}/field"] = _field_signature(field)
     for obj in cloths:

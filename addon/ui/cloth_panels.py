@@ -265,6 +265,7 @@ class PHYSICS_PT_weft_pressure(SwitchedPanel, Panel):
         column = flow.column()
         column.active = obj.weft.use_volume
         props(column, obj.weft, target_volume="Volume (m³)", volume_stiffness="Stiffness (Pa)")
+        props(flow, obj.weft, fluid_density="Fluid Density (kg/m³)")
         flow.column().prop_search(obj.weft, "pressure_group", obj, "vertex_groups", text="Group")
 
 

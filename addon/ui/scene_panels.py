@@ -38,6 +38,7 @@ class PHYSICS_PT_weft_solver(PhysicsPanel, Panel):
         column = flow.column()
         column.active = settings.has_solver()
         props(column, settings, solver="Solver")
+        props(flow, settings, speed="Speed")
         props(flow, settings, time_step="Step (s)", tolerance="Tolerance")
         props(flow, settings, max_iterations="Iterations", threads="Threads")
 

@@ -179,7 +179,12 @@ impl LinearSystem {
         let pressures = &objective.dynamics.pressures;
         pressures.for_each_block(|pair, block| {
             let [row, column] = pair.map(|vertex| ordering.row(vertex));
-            matrix.add_pair(row, column, &Block::from_matrix(&(block * scale)));
+            let block = Block::from_matrix(&(block * scale));
+            if row == column {
+                matrix.add_diagonal(row, &block);
+            } else {
+                matrix.add_pair(row, column, &block);
+            }
         });
         let count = self.newton_step.len();
         self.rank_one_terms.extend(pressures.volume_stiffness().map(|stiffness| {

@@ -77,6 +77,7 @@ impl Objective<'_> {
             positions.iter().enumerate().map(|(v, x)| stage.evaluation_point(v, x)).collect();
         let mut residuals = vec![Vec3::zeros(); points.len()];
         dynamics.add_point_forces(stage, &points, &mut residuals);
+        dynamics.pressures.add_fluid_weights(&points, &mut residuals);
         let mut forces = vec![NetForce::default(); points.len()];
         for (vertex, (root, residual)) in roots.iter().zip(&residuals).enumerate() {
             let force = &mut forces[*root as usize];

@@ -10,6 +10,7 @@ pub(super) fn law(
     pressure: &Bound<'_, PyAny>,
     stiffness: Option<&Bound<'_, PyAny>>,
     volume: Option<&Bound<'_, PyAny>>,
+    fluid_density: Option<&Bound<'_, PyAny>>,
     weights: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<PressureLaw>> {
     let optional = |name: &str, value: Option<&Bound<'_, PyAny>>| -> PyResult<f64> {
@@ -19,8 +20,10 @@ pub(super) fn law(
         pressure: number("pressure", pressure)?,
         stiffness: optional("stiffness", stiffness)?,
         volume: optional("volume", volume)?,
+        fluid_density: optional("fluid_density", fluid_density)?,
         weights: weights.map_or(Ok(Vec::new()), |weights| numbers("weights", weights))?,
     };
-    let is_absent = law.pressure == 0.0 && law.stiffness == 0.0;
+    let is_absent =
+        [law.pressure, law.stiffness, law.fluid_density].iter().all(|value| *value == 0.0);
     Ok((!is_absent).then_some(law))
 }

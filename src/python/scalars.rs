@@ -7,6 +7,7 @@ use pyo3::{
     PyClass,
     exceptions::PyOverflowError,
     prelude::*,
+    pybacked::PyBackedBytes,
     types::{PyBool, PyDict},
 };
 
@@ -28,6 +29,12 @@ pub(super) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> 
         }
         caused_by(type_error(Error::value(argument, type_name(given), wanted)), cause, py)
     })
+}
+
+/// Bytes.
+pub(super) fn bytes(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+    let refused = |_| type_error(Error::value(argument, type_name(given), "bytes"));
+    given.extract().map_err(refused)
 }
 
 /// A whole number, 0 or more.

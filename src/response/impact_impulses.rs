@@ -216,7 +216,8 @@ impl CollisionResponse {
             ImpulseKind::Release { remaining, .. } => {
                 let max_velocity = contact.thickness / DETECTION.gap_recovery_time;
                 let excess = (normal_velocity - max_velocity) / *effective_inverse_mass;
-                let removed = excess.clamp(0.0, *remaining);
+                // A remaining impulse of overflown forces is not a number.
+                let removed = excess.max(0.0).min(*remaining);
                 *remaining -= removed;
                 normal * -removed
             }

@@ -336,7 +336,7 @@ impl Simulation {
     /// that at the start.
     ///
     /// # Errors
-    /// A cloth index out of range, a number that is not finite or negative but for the pressure, weights that are not
+    /// A cloth index out of range, a number that is not finite, a negative stiffness or volume, weights that are not
     /// one for each vertex, or a stiffness without a volume to keep.
     pub fn set_pressure(&mut self, cloth: usize, law: Option<PressureLaw>) -> Result<()> {
         self.check_cloth(cloth)?;
@@ -370,6 +370,7 @@ impl Simulation {
         check_number("pressure", law.pressure, f64::NEG_INFINITY)?;
         check_number("stiffness", law.stiffness, 0.0)?;
         check_number("volume", law.volume, 0.0)?;
+        check_number("fluid_density", law.fluid_density, f64::NEG_INFINITY)?;
         if !law.weights.is_empty() {
             check_count("weights", law.weights.len(), self.dynamics.mesh.vertices_of(cloth).len())?;
         }

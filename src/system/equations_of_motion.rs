@@ -455,7 +455,7 @@ impl EquationsOfMotion {
     /// Freezes the normals and relative velocities of the air forces at expected positions in m and velocities in m/s,
     /// and begins the path of pressures there.
     pub(crate) fn predict_air(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        self.pressures.begin_path(positions);
+        self.pressures.begin_path(positions, &self.gravity);
         if self.air.is_active() {
             self.air.set_predicted_state(positions, velocities);
         }

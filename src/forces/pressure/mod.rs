@@ -10,14 +10,22 @@
 //! At a rim, and where weights differ, pressure has no potential: its work depends on the path. There W is that of the
 //! straight paths from one Newton iterate to the next, and the blocks are the symmetric part of the change of forces
 //! (the rest of it is along the rim). The forces are exact, and implicit like those of a closed surface.
+//!
+//! A fluid adds a pressure that grows with the depth, see `hydrostatic`.
 
+mod hydrostatic;
+mod surface;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use surface::enclosed_volume;
+
 use crate::{mesh::Mesh, vec3::Vec3};
+use hydrostatic::HydrostaticPressure;
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
+use surface::{Surface, doubled_area, swept_volume, volume};
 
 /// Law of the pressure inside a cloth above that outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +36,8 @@ pub struct PressureLaw {
     pub stiffness: f64,
     /// Target volume in m³, more than 0 with a stiffness.
     pub volume: f64,
+    /// Density of the fluid inside less that of the fluid outside, in kg/m³.
+    pub fluid_density: f64,
     /// Factor on the pressure at each vertex of the cloth; empty if all are 1.
     pub weights: Vec<f64>,
 }
@@ -72,14 +82,8 @@ pub(crate) struct VolumeStiffness<'a> {
 #[derive(Clone, Debug)]
 struct PressureLoad {
     law: PressureLaw,
-    /// Vertices of the cloth.
-    vertices: Range<usize>,
-    /// Corners of the triangles, numbered within the cloth.
-    triangles: Vec<[u32; 3]>,
-    /// Weight of each triangle.
-    weights: Vec<f64>,
-    /// Whether pressure has a potential.
-    is_closed: bool,
+    surface: Surface,
+    hydrostatic: HydrostaticPressure,
     /// Iterate from which volume and potential are counted on.
     iterate: PathPoint,
     /// Point of the last evaluation.
@@ -136,15 +140,15 @@ impl PressureLoads {
         self.loads.is_empty()
     }
 
-    /// A vertex of each cloth whose forces do not sum to 0.
+    /// A vertex of each cloth whose forces have no potential. Those of the others sum to the weight of the fluid.
     pub(crate) fn vertices_of_open_cloths(&self) -> impl Iterator<Item = usize> {
-        let open = self.loads.values().filter(|load| !load.is_closed);
-        open.map(|load| load.vertices.start)
+        let open = self.loads.values().filter(|load| !load.has_potential());
+        open.map(|load| load.surface.vertices.start)
     }
 
-    /// Begins the path of a stage at `positions`, in m.
-    pub(crate) fn begin_path(&mut self, positions: &[Vec3]) {
-        self.loads.values_mut().for_each(|load| load.begin_path(positions));
+    /// Begins the path of a stage at `positions` in m, with gravity in m/s².
+    pub(crate) fn begin_path(&mut self, positions: &[Vec3], gravity: &Vec3) {
+        self.loads.values_mut().for_each(|load| load.begin_path(positions, gravity));
     }
 
     /// Continues the path from the point of the last evaluation, the present iterate.
@@ -157,8 +161,17 @@ impl PressureLoads {
         self.loads.values_mut().map(|load| load.evaluate(positions, forces)).sum()
     }
 
-    /// Visits the off-diagonal blocks of the sparse Hessian at the positions last evaluated: two vertices and a block
-    /// in N/m, whose transpose belongs to them in reverse. A pair comes twice, once from each triangle.
+    /// Adds forces at `positions` in m to `forces` in N whose sum over each connected piece of a cloth is that of all
+    /// forces of its pressure, where that has a potential.
+    pub(crate) fn add_fluid_weights(&self, positions: &[Vec3], forces: &mut [Vec3]) {
+        for load in self.loads.values() {
+            let own = load.surface.vertices.clone();
+            load.hydrostatic.add_forces(&load.surface, &positions[own.clone()], &mut forces[own]);
+        }
+    }
+
+    /// Visits the blocks of the sparse Hessian at the iterate: two vertices and a block in N/m, whose transpose belongs
+    /// to them in reverse if they differ. A place comes several times, once from each triangle.
     pub(crate) fn for_each_block(&self, mut visit: impl FnMut([usize; 2], Matrix3<f64>)) {
         for load in self.loads.values() {
             load.for_each_block(&mut visit);
@@ -170,7 +183,7 @@ impl PressureLoads {
         let stiff = self.loads.values().filter(|load| load.law.stiffness > 0.0);
         stiff.map(|load| VolumeStiffness {
             factor: load.law.slope(),
-            first_vertex: load.vertices.start,
+            first_vertex: load.surface.vertices.start,
             gradient: &load.gradient,
         })
     }
@@ -178,17 +191,11 @@ impl PressureLoads {
 
 impl PressureLoad {
     fn new(mesh: &Mesh, cloth: usize, law: PressureLaw) -> Self {
-        let vertices = mesh.vertices_of(cloth);
-        let triangles = triangles_of(mesh, cloth);
-        let corner_weight = |corner: &u32| law.weights.get(*corner as usize).unwrap_or(&1.0);
-        let weight = |corners: &[u32; 3]| corners.iter().map(corner_weight).sum::<f64>() / 3.0;
-        let weights: Vec<f64> = triangles.iter().map(weight).collect();
+        let surface = Surface::new(mesh, cloth, &law.weights);
         Self {
-            is_closed: law.weights.is_empty() && is_closed(&triangles),
+            hydrostatic: HydrostaticPressure::new(mesh, &surface),
             law,
-            vertices,
-            triangles,
-            weights,
+            surface,
             iterate: PathPoint::default(),
             last: PathPoint::default(),
             gradient: Vec::new(),
@@ -196,110 +203,71 @@ impl PressureLoad {
         }
     }
 
-    fn begin_path(&mut self, positions: &[Vec3]) {
-        let own = &positions[self.vertices.clone()];
-        let Self { iterate, triangles, .. } = self;
+    fn has_potential(&self) -> bool {
+        self.law.weights.is_empty() && self.surface.is_closed()
+    }
+
+    fn begin_path(&mut self, positions: &[Vec3], gravity: &Vec3) {
+        let own = &positions[self.surface.vertices.clone()];
+        let Self { iterate, surface, .. } = self;
         iterate.positions.clear();
         iterate.positions.extend_from_slice(own);
-        iterate.volume = volume(own, triangles);
+        iterate.volume = volume(own, &surface.triangles);
         iterate.potential = 0.0;
+        self.hydrostatic.begin_path(own, gravity * self.law.fluid_density);
     }
 
     fn continue_path(&mut self) {
         std::mem::swap(&mut self.iterate, &mut self.last);
-        self.iterate.volume = volume(&self.iterate.positions, &self.triangles);
+        self.iterate.volume = volume(&self.iterate.positions, &self.surface.triangles);
     }
 
     /// Sets the point of the last evaluation, and ∇V and the pressure there.
     fn move_to(&mut self, own: &[Vec3]) {
-        let Self { triangles, weights, iterate, last, gradient, law, .. } = self;
+        let Self { surface, hydrostatic, iterate, last, gradient, law, .. } = self;
         gradient.clear();
         gradient.resize(own.len(), Vec3::zeros());
         let mut swept = 0.0;
-        for (corners, weight) in triangles.iter().zip(weights) {
+        for (corners, weight) in surface.weighted_triangles() {
             let [start, end] = [&iterate.positions, own]
                 .map(|positions| corners.map(|vertex| positions[vertex as usize]));
-            swept += *weight * swept_volume(&start, &end);
-            let area = doubled_area(&end) * (*weight / 6.0);
+            swept += weight * swept_volume(&start, &end);
+            let area = doubled_area(&end) * (weight / 6.0);
             for vertex in corners {
                 gradient[*vertex as usize] += area;
             }
         }
         last.volume = iterate.volume + swept;
-        last.potential =
-            iterate.potential + law.potential(last.volume) - law.potential(iterate.volume);
+        last.potential = iterate.potential + law.potential(last.volume)
+            - law.potential(iterate.volume)
+            - hydrostatic.work(surface, &iterate.positions, own);
         last.positions.clear();
         last.positions.extend_from_slice(own);
         self.pressure = law.pressure_at(last.volume);
     }
 
     fn evaluate(&mut self, positions: &[Vec3], forces: &mut [Vec3]) -> f64 {
-        self.move_to(&positions[self.vertices.clone()]);
-        for (force, area) in forces[self.vertices.clone()].iter_mut().zip(&self.gradient) {
+        let vertices = self.surface.vertices.clone();
+        let (own, forces) = (&positions[vertices.clone()], &mut forces[vertices]);
+        self.move_to(own);
+        for (force, area) in forces.iter_mut().zip(&self.gradient) {
             *force += area * self.pressure;
         }
+        self.hydrostatic.add_forces(&self.surface, own, forces);
         self.last.potential
     }
 
     fn for_each_block(&self, visit: &mut impl FnMut([usize; 2], Matrix3<f64>)) {
-        let (first, positions) = (self.vertices.start, &self.iterate.positions);
-        for (corners, weight) in self.triangles.iter().zip(&self.weights) {
+        let (first, positions) = (self.surface.vertices.start, &self.iterate.positions);
+        let mut visit = |pair: [usize; 2], block| visit(pair.map(|own| first + own), block);
+        self.hydrostatic.for_each_block(&self.surface, positions, &mut visit);
+        for (corners, weight) in self.surface.weighted_triangles() {
             for k in 0..3 {
                 let [a, b, c] = [0, 1, 2].map(|shift| corners[(k + shift) % 3] as usize);
                 let height = positions[c] - (positions[a] + positions[b]) * 0.5;
                 let block = height.cross_matrix() * (self.pressure * weight / 6.0);
-                visit([first + a, first + b], block);
+                visit([a, b], block);
             }
         }
     }
-}
-
-/// Volume enclosed by a cloth with all cloths at `positions` in m, as seen from the mean of its vertices; positive if
-/// the triangles turn around outward normals.
-pub(crate) fn enclosed_volume(mesh: &Mesh, cloth: usize, positions: &[Vec3]) -> f64 {
-    volume(&positions[mesh.vertices_of(cloth)], &triangles_of(mesh, cloth))
-}
-
-/// Volume in m³ of the cones from the mean of `positions` in m to triangles.
-fn volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
-    let origin = positions.iter().sum::<Vec3>() / positions.len() as f64;
-    let cone = |corners: &[u32; 3]| {
-        let [a, b, c] = corners.map(|vertex| positions[vertex as usize] - origin);
-        a.dot(&b.cross(&c)) / 6.0
-    };
-    triangles.iter().map(cone).sum()
-}
-
-/// Normal of a triangle, as long as twice its area.
-fn doubled_area([a, b, c]: &[Vec3; 3]) -> Vec3 {
-    (b - a).cross(&(c - a))
-}
-
-/// Volume in m³ that a triangle sweeps on straight paths of its corners along its normal.
-fn swept_volume(start: &[Vec3; 3], end: &[Vec3; 3]) -> f64 {
-    let displacements = [0, 1, 2].map(|corner| end[corner] - start[corner]);
-    // The doubled area is a quadratic polynomial in time, whose mean Simpson's rule gives.
-    let middle = [0, 1, 2].map(|corner| (start[corner] + end[corner]) * 0.5);
-    let mean = (doubled_area(start) + doubled_area(&middle) * 4.0 + doubled_area(end)) / 6.0;
-    mean.dot(&displacements.iter().sum::<Vec3>()) / 6.0
-}
-
-/// Corners of the triangles of a cloth, numbered within it.
-fn triangles_of(mesh: &Mesh, cloth: usize) -> Vec<[u32; 3]> {
-    let first = mesh.vertices_of(cloth).start as u32;
-    let all = mesh.topology.triangles.iter().zip(mesh.cloth_of_triangle.iter());
-    let own = all.filter(|(_, owner)| **owner as usize == cloth);
-    own.map(|(corners, _)| corners.map(|vertex| vertex - first)).collect()
-}
-
-/// Whether every edge is passed as often in one direction as in the other.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
-    let mut passes: BTreeMap<[u32; 2], i32> = BTreeMap::new();
-    for [a, b, c] in triangles {
-        for [from, to] in [[*a, *b], [*b, *c], [*c, *a]] {
-            *passes.entry([from.min(to), from.max(to)]).or_default() +=
-                if from < to { 1 } else { -1 };
-        }
-    }
-    passes.values().all(|sum| *sum == 0)
 }

@@ -27,11 +27,20 @@ fn shape(face_count: usize) -> (Mesh, Vec<Vec3>) {
     (mesh, positions)
 }
 
-fn loads(mesh: &Mesh, weights: Vec<f64>, positions: &[Vec3]) -> PressureLoads {
-    let law = PressureLaw { pressure: 300.0, stiffness: 5000.0, volume: 0.05, weights };
+const DENSITY: f64 = 700.0;
+const GRAVITY: Vec3 = Vec3::new(1.0, -2.0, -9.0);
+
+fn loads(case: &Case, mesh: &Mesh, positions: &[Vec3]) -> PressureLoads {
+    let law = PressureLaw {
+        pressure: 300.0,
+        stiffness: 5000.0,
+        volume: 0.05,
+        fluid_density: case.fluid_density,
+        weights: case.weights.clone(),
+    };
     let mut loads = PressureLoads::new(mesh, positions);
     loads.set(mesh, 0, Some(law));
-    loads.begin_path(positions);
+    loads.begin_path(positions, &GRAVITY);
     loads
 }
 
@@ -47,17 +56,27 @@ fn moved(positions: &[Vec3], vertex: usize, axis: usize, by: f64) -> Vec<Vec3> {
     moved
 }
 
-/// Closed; with a hole; with weights; with both.
-fn cases() -> Vec<(usize, Vec<f64>)> {
+struct Case {
+    face_count: usize,
+    weights: Vec<f64>,
+    fluid_density: f64,
+}
+
+/// Closed; with a hole; with weights; with both: each without and with a fluid.
+fn cases() -> Vec<Case> {
     let weights = vec![1.0, 0.2, 0.7, 0.0, 1.0, 0.4];
-    vec![(8, vec![]), (7, vec![]), (8, weights.clone()), (7, weights)]
+    let surfaces = [(8, vec![]), (7, vec![]), (8, weights.clone()), (7, weights)];
+    let with_fluid = |fluid_density| {
+        surfaces.clone().map(|(face_count, weights)| Case { face_count, weights, fluid_density })
+    };
+    [0.0, DENSITY].into_iter().flat_map(with_fluid).collect()
 }
 
 #[test]
 fn forces_are_those_of_the_potential() {
-    for (face_count, weights) in cases() {
-        let (mesh, positions) = shape(face_count);
-        let mut loads = loads(&mesh, weights, &positions);
+    for case in cases() {
+        let (mesh, positions) = shape(case.face_count);
+        let mut loads = loads(&case, &mesh, &positions);
         let (_, found) = forces(&mut loads, &positions);
         for (vertex, force) in found.iter().enumerate() {
             for axis in 0..3 {
@@ -72,16 +91,17 @@ fn forces_are_those_of_the_potential() {
 
 #[test]
 fn forces_are_pressure_times_area_along_the_normals() {
-    for (face_count, weights) in cases() {
-        let (mesh, positions) = shape(face_count);
-        let mut loads = loads(&mesh, weights.clone(), &positions);
+    for case in cases().into_iter().filter(|case| case.fluid_density == 0.0) {
+        let (mesh, positions) = shape(case.face_count);
+        let mut loads = loads(&case, &mesh, &positions);
         let (_, found) = forces(&mut loads, &positions);
         let pressure = 300.0 + 5000.0 * (1.0 - enclosed_volume(&mesh, 0, &positions) / 0.05);
         let mut wanted = vec![Vec3::zeros(); positions.len()];
         for corners in mesh.topology.triangles.iter() {
             let [a, b, c] = corners.map(|vertex| positions[vertex as usize]);
             let weight: f64 =
-                corners.iter().map(|v| weights.get(*v as usize).unwrap_or(&1.0)).sum::<f64>() / 3.0;
+                corners.iter().map(|v| case.weights.get(*v as usize).unwrap_or(&1.0)).sum::<f64>()
+                    / 3.0;
             let force = (b - a).cross(&(c - a)) * (pressure * weight / 6.0);
             for vertex in corners {
                 wanted[*vertex as usize] += force;
@@ -95,16 +115,18 @@ fn forces_are_pressure_times_area_along_the_normals() {
 
 #[test]
 fn the_hessian_is_the_symmetric_part_of_the_change_of_the_forces() {
-    for (face_count, weights) in cases() {
-        let (mesh, positions) = shape(face_count);
-        let mut loads = loads(&mesh, weights, &positions);
+    for case in cases() {
+        let (mesh, positions) = shape(case.face_count);
+        let mut loads = loads(&case, &mesh, &positions);
         forces(&mut loads, &positions);
         loads.continue_path();
         let count = positions.len();
         let mut hessian = vec![vec![Matrix3::zeros(); count]; count];
         loads.for_each_block(|[row, column], block| {
             hessian[row][column] += block;
-            hessian[column][row] += block.transpose();
+            if row != column {
+                hessian[column][row] += block.transpose();
+            }
         });
         for VolumeStiffness { factor, first_vertex, gradient } in loads.volume_stiffness() {
             assert_eq!(first_vertex, 0);
@@ -146,4 +168,64 @@ fn the_swept_volume_is_the_change_of_the_enclosed_one() {
     });
     let change = enclosed_volume(&mesh, 0, &ends) - enclosed_volume(&mesh, 0, &positions);
     assert!((swept.sum::<f64>() / change - 1.0).abs() < 1e-12);
+}
+
+/// The reference of the hydrostatic pressure moves with the cloth, so that forces do not depend on the place.
+#[test]
+fn the_forces_of_a_fluid_move_with_the_cloth() {
+    for case in cases() {
+        let (mesh, positions) = shape(case.face_count);
+        let moved: Vec<Vec3> = positions.iter().map(|x| x + Vec3::new(5.0, -3.0, 20.0)).collect();
+        let [here, there] = [positions, moved].map(|positions| {
+            let mut loads = loads(&case, &mesh, &positions);
+            forces(&mut loads, &positions).1
+        });
+        for (here, there) in here.iter().zip(&there) {
+            assert!((here - there).norm() < 1e-9, "{here:?} {there:?}");
+        }
+    }
+}
+
+#[test]
+fn the_net_force_on_a_closed_surface_is_the_weight_of_the_fluid() {
+    let case = Case { face_count: 8, weights: Vec::new(), fluid_density: DENSITY };
+    let (mesh, positions) = shape(case.face_count);
+    let mut loads = loads(&case, &mesh, &positions);
+    let ends: Vec<Vec3> = positions.iter().map(|p| p * 1.5 + Vec3::z() * p.x * p.y).collect();
+    let weight = GRAVITY * (DENSITY * enclosed_volume(&mesh, 0, &ends));
+    let mut weights = vec![Vec3::zeros(); ends.len()];
+    loads.add_fluid_weights(&ends, &mut weights);
+    let (_, found) = forces(&mut loads, &ends);
+    for net in [found, weights].map(|forces| forces.iter().sum::<Vec3>()) {
+        assert!((net - weight).norm() < 1e-12 * weight.norm(), "{net:?} {weight:?}");
+    }
+    assert_eq!(loads.vertices_of_open_cloths().count(), 0);
+}
+
+/// The pressure at the mean of the rim is that of the law: water in a bowl exerts none at its rim, and carries the
+/// weight of the water above on the ground of the bowl.
+#[test]
+fn an_open_vessel_is_filled_to_its_rim() {
+    let mut positions = vec![Vec3::new(0.0, 0.0, -0.5)];
+    positions.extend((0..6).map(|corner| {
+        let angle = f64::from(corner) * std::f64::consts::FRAC_PI_3;
+        Vec3::new(angle.cos(), angle.sin(), 0.0)
+    }));
+    let corners: Vec<usize> = (0..6).flat_map(|k| [0, 1 + (k + 1) % 6, 1 + k]).collect();
+    let polygons = Polygons::new(&[3; 6], &corners, positions.len()).unwrap();
+    let mesh = Mesh::new(&polygons, &positions, None).unwrap();
+    let law = PressureLaw {
+        pressure: 0.0,
+        stiffness: 0.0,
+        volume: 0.0,
+        fluid_density: DENSITY,
+        weights: Vec::new(),
+    };
+    let mut loads = PressureLoads::new(&mesh, &positions);
+    loads.set(&mesh, 0, Some(law));
+    loads.begin_path(&positions, &(Vec3::z() * -10.0));
+    let net: Vec3 = forces(&mut loads, &positions).1.iter().sum();
+    let volume = 1.5 * 3.0_f64.sqrt() * 0.5 / 3.0;
+    assert!((net.z / (-10.0 * DENSITY * volume) - 1.0).abs() < 1e-12, "{net:?}");
+    assert_eq!(loads.vertices_of_open_cloths().count(), 1);
 }

@@ -38,6 +38,16 @@ impl PySimulation {
         py.detach(|| guarded(|| Ok(work(&mut *self.locked()?)?)))
     }
 
+    /// What is in the simulation, or why that cannot be told.
+    pub(super) fn description(&self) -> String {
+        let text = self.with(|simulation| {
+            let (cloths, colliders) = (simulation.cloth_count(), simulation.collider_count());
+            let time = simulation.time();
+            Ok(format!("<weft.Simulation: {cloths} cloths, {colliders} colliders, {time} s>"))
+        });
+        text.unwrap_or_else(|_| "<weft.Simulation: computing, or stopped by an error>".to_owned())
+    }
+
     fn claim(&self) -> PyResult<ExclusiveUse<'_>> {
         if self.is_claimed.swap(true, Ordering::Acquire) {
             let message =

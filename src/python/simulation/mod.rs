@@ -8,15 +8,14 @@ use super::{
     arrays::{indices, numbers, points, rows, to_array, vector},
     cloth::{PyCloth, given_springs},
     collider::PyCollider,
-    errors::{guarded, type_error},
+    errors::guarded,
     material::PyMaterial,
     pressure::law,
     report::{PyReport, energies},
-    scalars::{index, instance, instances, number, type_name},
+    scalars::{self, index, instance, instances, number},
     settings::{FrameSettings, PySettings},
 };
 use crate::{
-    error::Error,
     scene::{Cloth, Collider, Settings},
     simulation::Simulation,
     vec3::Vec3,
@@ -24,7 +23,6 @@ use crate::{
 use numpy::PyArray2;
 use pyo3::{
     prelude::*,
-    pybacked::PyBackedBytes,
     types::{PyBytes, PyDict},
 };
 use std::sync::{Mutex, atomic::AtomicBool};
@@ -72,10 +70,8 @@ impl PySimulation {
         let cloths = instances::<PyCloth>("cloths", cloths)?;
         let colliders = colliders.map(|given| instances::<PyCollider>("colliders", given));
         let colliders = colliders.transpose()?.unwrap_or_default();
-        let settings = match settings {
-            Some(given) => instance::<PySettings>("settings", given)?.get().0.clone(),
-            None => Settings::default(),
-        };
+        let given = settings.map(|given| instance::<PySettings>("settings", given));
+        let settings = given.transpose()?.map_or_else(Settings::default, |one| one.get().0.clone());
         py.detach(|| {
             guarded(|| {
                 let cloths: Vec<Cloth> = cloths.iter().map(|cloth| cloth.get().0.clone()).collect();
@@ -299,23 +295,29 @@ impl PySimulation {
     /// It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
     /// outwards if the faces of a closed cloth turn so.
     ///
+    /// A fluid adds fluid_density · gravity · depth, the depth below the mean of the rim, or of the
+    /// surface if it has no rim: on a closed cloth the weight of the fluid. It has no inertia.
+    ///
     /// Args:
     ///     cloth (int): Index of the cloth.
     ///     pressure (float): Pressure at the target volume, in Pa.
     ///     stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
     ///     volume (float | None): Target volume, in m³; that at the start where not given.
+    ///     fluid_density (float): Density of the fluid inside less that of that outside, in kg/m³.
     ///     weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
     ///         vertex, 0 or more.
-    #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, weights=None))]
+    #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, fluid_density=None, weights=None))]
     fn set_pressure(
         &self,
         cloth: &Bound<'_, PyAny>,
         pressure: &Bound<'_, PyAny>,
         stiffness: Option<&Bound<'_, PyAny>>,
         volume: Option<&Bound<'_, PyAny>>,
+        fluid_density: Option<&Bound<'_, PyAny>>,
         weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (cloth, law) = (index("cloth", cloth)?, law(pressure, stiffness, volume, weights)?);
+        let cloth = index("cloth", cloth)?;
+        let law = law(pressure, stiffness, volume, fluid_density, weights)?;
         self.with(|simulation| simulation.set_pressure(cloth, law))
     }
 
@@ -471,30 +473,18 @@ impl PySimulation {
     ///
     /// Args:
     ///     bytes (bytes): What state gave.
-    ///     other_rest_shape (bool): Whether the cloths may have had other rest positions there: cloth
-    ///         whose rest shape changes while it moves is continued by a new simulation. Faces have
-    ///         to be cut into the same triangles (see Cloth).
+    ///     other_rest (bool): Whether rest_positions, not triangles, may have been others there.
     ///
     /// Raises:
     ///     ValueError: The bytes are damaged, foreign, of another version or of other cloths,
     ///         colliders or settings (all of them but gravity, wind, air_density, max_iterations,
     ///         self_collision and threads count); nothing is changed then.
-    #[pyo3(signature = (bytes, *, other_rest_shape=false))]
-    fn restore(
-        &self,
-        py: Python<'_>,
-        bytes: &Bound<'_, PyAny>,
-        other_rest_shape: bool,
-    ) -> PyResult<()> {
-        let bytes: PyBackedBytes = bytes
-            .extract()
-            .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
-        self.compute(py, move |simulation| {
-            if other_rest_shape {
-                simulation.restore_with_other_rest_shape(&bytes)
-            } else {
-                simulation.restore(&bytes)
-            }
+    #[pyo3(signature = (bytes, *, other_rest=false))]
+    fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>, other_rest: bool) -> PyResult<()> {
+        let found = scalars::bytes("bytes", bytes)?;
+        self.compute(py, move |simulation| match other_rest {
+            true => simulation.restore_with_other_rest_shape(&found),
+            false => simulation.restore(&found),
         })
     }
 
@@ -505,11 +495,6 @@ impl PySimulation {
     }
 
     fn __repr__(&self) -> String {
-        let text = self.with(|simulation| {
-            let (cloths, colliders) = (simulation.cloth_count(), simulation.collider_count());
-            let time = simulation.time();
-            Ok(format!("<weft.Simulation: {cloths} cloths, {colliders} colliders, {time} s>"))
-        });
-        text.unwrap_or_else(|_| "<weft.Simulation: computing, or stopped by an error>".to_owned())
+        self.description()
     }
 }

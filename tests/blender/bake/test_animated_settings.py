@@ -79,7 +79,7 @@ def test_resuming_goes_on_with_the_material_of_its_frame():
     [
         (
             properties.WeftScene,
-            {"gravity", "wind", "use_scene_gravity", *FRAME_SETTINGS},
+            {"gravity", "wind", "speed", "use_scene_gravity", *FRAME_SETTINGS},
         ),
         (properties.WeftObject, {*fingerprint.NUMBERS, *fingerprint.SURFACE}),
         (properties.WeftFieldWeights, set(WEIGHTS)),

@@ -258,6 +258,8 @@ def test_unlikely_settings_are_found():
     scene.weft.use_scene_range, scene.weft.frame_start, scene.weft.frame_end = False, 5, 4
     found("Gravity is 981 m/s²")
     found("Frames are long: 6 a second")
+    scene.render.fps, scene.weft.speed = 24, 4.0
+    found("Frames are long: 6 a second")
     found("The frame range is empty")
     scene.use_gravity = False
     found("There is no gravity")

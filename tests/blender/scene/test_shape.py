@@ -290,6 +290,37 @@ def test_pressure_can_be_animated():
     assert found[-1] > 1.05 * found[0]
 
 
+def test_a_ball_of_fluid_falls_or_rises_as_its_density_is():
+    ball = add_ball()
+    bpy.context.scene.use_gravity = True
+    bpy.context.scene.weft.tolerance = 1e-4
+    ball.weft.use_pressure, ball.weft.pressure = True, 0.0
+    mass = ball.weft.material.density * sum(face.area for face in ball.data.polygons)
+    for density, weight in ((3.0, 1.0), (-2.0, 1.0), (3.0, 0.0)):
+        ball.weft.fluid_density, ball.weft.field_weights.gravity = density, weight
+        frames = baked(ball, 5)
+        volume = volumes(ball, frames).mean()
+        fallen = (frames[-1] - frames[0])[:, 2].mean()
+        wanted = -0.5 * 9.81 * weight * (1.0 + density * volume / mass) * (4 / 24) ** 2
+        assert fallen == pytest.approx(wanted, rel=0.02, abs=1e-4)
+
+
+def test_the_density_of_a_fluid_can_be_animated():
+    ball = add_ball()
+    bpy.context.scene.use_gravity = True
+    ball.weft.use_pressure = True
+    for frame, density in ((1, 0.0), (9, 5.0)):
+        ball.weft.fluid_density = density
+        ball.weft.keyframe_insert("fluid_density", frame=frame)
+    reader = read()
+    assert reader.first.pressures[0].fluid_density == 0.0
+    assert 0.0 < reader.read_frame(5).pressures[0].fluid_density < 5.0
+    keyed = baked(ball, 9)[-1, :, 2].mean()
+    ball.animation_data_clear()
+    ball.weft.fluid_density = 0.0
+    assert keyed < baked(ball, 9)[-1, :, 2].mean() - 0.1
+
+
 def test_a_bake_with_pressure_is_resumed_bit_for_bit_and_follows_its_pins():
     ball = add_ball()
     ball.vertex_groups.new(name="pin").add([0], 1.0, "REPLACE")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Scenes that are stretched in time: bakes happen in the frames of the animation."""
+"""Scenes and cloth in slow motion: bakes happen in the frames of the animation."""
 
 import bpy
 import numpy as np
@@ -47,3 +47,49 @@ def test_slow_motion_shows_the_same_cloth_at_half_the_speed():
         bpy.context.scene.frame_set(frame)
         expected = frames[frame // 2 - 1]
         assert small_scenes.evaluated(cloth) == pytest.approx(expected, abs=1e-5)
+
+
+def baked_at(cloth, speed, last):
+    bpy.context.scene.weft.speed = speed
+    small_scenes.set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    return small_scenes.cached_frames(cloth)
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_at_half_the_speed_cloth_takes_twice_the_frames(pinned):
+    cloth = small_scenes.add_cloth(pinned=pinned)
+    bpy.context.scene.weft.time_step = 1 / 48  # a frame at half the speed, half of one otherwise
+    small_scenes.slide(cloth, 0, (1, 0.0), (11, 0.5))
+    whole = baked_at(cloth, 1.0, 11)
+    cloth.animation_data_clear()
+    small_scenes.slide(cloth, 0, (1, 0.0), (21, 0.5))
+    slow = baked_at(cloth, 0.5, 21)
+    assert slow[::2] == pytest.approx(whole, abs=2e-5)
+    assert np.ptp(whole[:, :, 2]) > 0.2
+
+
+def test_a_keyframed_speed_counts_the_seconds_of_each_frame():
+    cloth = small_scenes.limp_sheet()
+    scene = bpy.context.scene
+    scene.use_gravity = True
+    for frame, speed in ((3, 1.0), (9, 0.25)):
+        scene.weft.speed = speed
+        scene.weft.keyframe_insert("speed", frame=frame)
+    frames = small_scenes.whole_and_resumed(cloth)
+    seconds = 0.0
+    for frame in range(2, 13):
+        scene.frame_set(frame)
+        seconds += scene.weft.speed / 24
+        fallen = frames[0, :, 2] - frames[frame - 1, :, 2]
+        assert fallen == pytest.approx(0.5 * 9.81 * seconds**2, rel=1e-3), frame
+    assert seconds < 0.3
+
+
+def test_another_speed_makes_a_result_outdated():
+    cloth = small_scenes.baked()
+    assert small_scenes.state(cloth).outdated == ""
+    bpy.context.scene.weft.speed = 0.5
+    assert "settings" in small_scenes.state(cloth).outdated
+    bpy.context.scene.weft.speed = 1.0
+    assert small_scenes.state(cloth).outdated == ""

@@ -150,7 +150,7 @@ def quality() -> Finding:
     lossy = {"quality": QUALITY, "stretch_damping": 0.0}
     chains = {model: [decay(model, one, **lossy) for one in frequencies] for model in PIECES}
     time = 0.02
-    # Without memory finite elements buckle in the half of each cycle that compresses them, unless stiff in bending.
+    # Without memory finite elements buckle where a cycle compresses them, unless stiff in bending.
     stiff = {"stretch_damping": time, "bend_warp": 1.0, "bend_weft": 1.0}
     viscous = [decay("fem", one, **stiff) for one in frequencies[2:5]]
     wanted = QUALITY["q"]

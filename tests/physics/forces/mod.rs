@@ -5,6 +5,7 @@ mod air;
 mod bending;
 mod derivatives;
 pub(crate) mod experiments;
+mod fluid;
 mod frequencies;
 pub(crate) mod membrane;
 pub(crate) mod statics;

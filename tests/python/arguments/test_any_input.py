@@ -57,6 +57,7 @@ def test_any_command_is_refused_or_obeyed(target, force, gravity, collider):
         lambda: scene.set_pins(0, [0], [target]),
         lambda: scene.set_vertex_forces(0, [force] * 4),
         lambda: scene.set_pressure(0, force[0], stiffness=force[1], volume=force[2]),
+        lambda: scene.set_pressure(0, force[0], fluid_density=force[1]),
         lambda: scene.set_gravity(gravity),
         lambda: scene.set_collider(0, collider),
     )

@@ -101,6 +101,10 @@ CALLS = {
         lambda s: s.set_pressure(0, 0.0, stiffness=1.0),
         (ValueError, "^volume: .*wanted a cloth that encloses more than 0"),
     ),
+    "a density that is infinite": (
+        lambda s: s.set_pressure(0, 0.0, fluid_density=-INFINITY),
+        (ValueError, "^fluid_density: -inf; wanted a finite number"),
+    ),
     "weights of a pressure on some vertices": (
         lambda s: s.set_pressure(0, 1.0, weights=np.ones(5)),
         (ValueError, f"weights: 5 rows; wanted {COUNT}"),

@@ -137,7 +137,7 @@ def test_a_checkpoint_keeps_pressure():
         return weft.Simulation([cloth], settings=weft.Settings(**FREE))
 
     first, second = scene(), scene()
-    first.set_pressure(0, 200.0, stiffness=1000.0)
+    first.set_pressure(0, 200.0, stiffness=1000.0, fluid_density=500.0)
     first.advance(FRAME)
     second.restore(first.state())
     for one in (first, second):
