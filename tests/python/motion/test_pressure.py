@@ -131,6 +131,26 @@ def test_pressure_acts_where_its_weights_are_and_can_be_removed():
     assert 0.5 * speed < scene.velocities()[:, 2].mean() < speed
 
 
+def test_a_fluid_has_the_weight_that_the_present_gravity_gives_it():
+    positions, triangles = ball(0.1)
+    fabric = weft.Material.preset("rubber")
+    settings = weft.Settings(air_density=0.0, tolerance=1e-6, **FREE)
+    scene = weft.Simulation([weft.Cloth(positions, triangles, fabric)], settings=settings)
+    scene.set_pressure(0, 0.0, fluid_density=-50.0)
+    scene.advance(FRAME)
+    assert np.abs(scene.velocities()).max() < 1e-9
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    mass = fabric.density * 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+    before = np.zeros(3)
+    for gravity in ((0.0, 0.0, -9.81), (3.0, 0.0, 0.0)):
+        scene.set_gravity(gravity)
+        scene.advance(FRAME)
+        after = scene.velocities().mean(axis=0)
+        wanted = np.array(gravity) * (1.0 - 50.0 * scene.volume() / mass) * FRAME
+        assert after - before == pytest.approx(wanted, abs=0.02 * np.linalg.norm(wanted))
+        before = after
+
+
 def test_a_checkpoint_keeps_pressure():
     def scene() -> weft.Simulation:
         cloth = weft.Cloth(*ball(0.1, 1), weft.Material.preset("silk"))
