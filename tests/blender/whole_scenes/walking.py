@@ -93,7 +93,7 @@ class Weft:
         bpy.context.scene.weft.result_kind = kind
 
     def cut_concave_faces(self) -> None:
-        """Applies the fix of *Check Scene* for faces that may be drawn otherwise than they are guarded."""
+        """Applies the fix of *Check Scene* for faces that may be drawn otherwise than guarded."""
         bpy.ops.weft.check_scene()
         findings = bpy.context.window_manager.weft.findings
         wanted = [place for place, one in enumerate(findings) if one.fix == "triangulate"]
