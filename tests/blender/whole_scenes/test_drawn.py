@@ -77,9 +77,7 @@ def test_an_edge_through_a_face_that_it_is_sewn_to_does_not_count():
     bpy.context.view_layer.update()
     assert crossings([cloth], []).of_itself("Sewn") == 2
     labels = np.array([0, 1, 2, 0, 4, 5])
-    assert (
-        crossings([cloth], [], {"Sewn": labels}).of_itself("Sewn") == 1
-    )  # that of the side opposite
+    assert crossings([cloth], [], {"Sewn": labels}).of_itself("Sewn") == 1
     assert crossings([cloth], [], {"Sewn": np.arange(6)}).of_itself("Sewn") == 2
 
 
