@@ -40,7 +40,7 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo examples test soak chance fuzz wheel zip zips bench garments bench-rust growth floor counts experiments clean distclean
+.PHONY: demo examples test soak chance fuzz wheel zip zips bench garments dressing bench-rust growth floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo/demo.py $(ZIP) out
@@ -81,8 +81,13 @@ bench: $(NEWEST_BPY)/ready .venv/weft floor ## Blender's cloth against Weft (SIZ
 
 GARMENTS ?= --cuts 0,1
 garments: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## the same on garments of a walking body (GARMENTS='--garments Dress --cuts 0')
-	@PYTHONPATH=out/library .venv/bin/python tests/bench/garments.py \
+	@PYTHONPATH=out/library .venv/bin/python tests/bench/garments/walk.py \
 		--blender-python $(NEWEST_BPY)/bin/python --frames $(FRAMES) $(GARMENTS)
+
+DRESSING ?= --seeds 1,2,3,4,5
+dressing: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## sewing patterns of others on their body, a table into out/dressing.md (DRESSING='--edge-lengths 0.01 --programs weft,blender')
+	@PYTHONPATH=out/library .venv/bin/python tests/bench/garments/dressing.py \
+		--blender-python $(NEWEST_BPY)/bin/python $(DRESSING)
 
 GROWTH ?= 50,100,200,400
 growth: .venv/weft ## time and memory from 2 500 to 160 000 vertices, two threads and one (GROWTH=50,100 FRAMES=40)

@@ -4,8 +4,10 @@
 The library sews the garment around the colliders as they are at the first frame and lets it settle.
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
 close best. Where nothing is pinned, closed seams are welded before the garment settles, else after.
-Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
-that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
+A seam that has cloth between its sides counts as open. Where one is open, all vertices stay where
+contact has them. Other garments that are dressed already, or have a result, are obstacles. The mesh
+of the garment is that of its shape keys alone: a modifier that deforms it acts on the dressed
+shape.
 """
 
 import threading
@@ -120,13 +122,16 @@ class Dressing:
             return False, ["the garment was deleted"]
         gaps = {each["pair"]: each["gap"] for each in thread.open_pairs}
         closed = np.array([k not in gaps for k in range(len(self._garment.pairs))])
-        group = welding.labels(self._garment.pairs[closed], len(thread.positions))
-        positions = welding.together(thread.positions, group)
+        is_welded = closed.all() and thread.phase in ("worn", "moving")
+        positions = thread.positions
+        if is_welded:
+            group = welding.labels(self._garment.pairs, len(positions))
+            positions = welding.together(positions, group)
         self._write(obj, positions)
         lines = self._report(gaps, positions)
         lines += _modified(context, obj, positions)
         is_worn = thread.phase == "worn" and thread.error is None
-        if closed.all() and thread.phase in ("worn", "moving"):
+        if is_welded:
             welding.weld(obj, self._group)
         obj.weft.garment.report, obj.weft.garment.has_failed = "\n".join(lines), not is_worn
         change_counter.increment()
@@ -177,13 +182,29 @@ class _Thread(threading.Thread):
                 self._dressing.advance(self.frame_seconds)
                 self.seconds += self.frame_seconds
                 self._look()
-                is_sewn = len(self._vertices) == len(self._simulation.positions(0))
-                if self.phase == "settling" and is_sewn and not len(self._cloth.pinned):
+                if self.phase == "settling" and self._is_sewn and not len(self._cloth.pinned):
+                    if self._caught():
+                        break
                     self._weld()
             self._dressing.cancel()
             self._look()
+            if self.phase in ("worn", "moving") and self._is_sewn and self._caught():
+                self.phase, self.open_pairs = "open", self._caught()
         except BaseException as error:  # a panic of the library is a BaseException
             self.error = error
+
+    @property
+    def _is_sewn(self) -> bool:
+        """Whether no seam is welded."""
+        return len(self._vertices) == len(self._simulation.positions(0))
+
+    def _caught(self) -> list[dict]:
+        """Pairs that are close together with cloth in between, as `open_pairs` has them."""
+        pairs = self._cloth.sewing
+        caught = open_seams.caught(pairs, self._cloth.triangles, self.positions)
+        ends = self.positions[pairs]
+        gaps = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+        return [{"pair": pair, "gap": gaps[pair]} for pair in np.flatnonzero(caught).tolist()]
 
     def _weld(self) -> None:
         """Goes on with closed seams as one."""

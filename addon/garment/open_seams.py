@@ -8,6 +8,7 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ..scene.reader import ClothInput, ColliderInput
+from .dressed import welding
 from .seams import Seams
 
 STRETCHED = 0.05  # of the length at rest, from which a fabric is told to be too short
@@ -38,6 +39,34 @@ def explained(seams: Seams, gaps: dict[int, float], state: State) -> list[str]:
         gap = f"{gaps[pair] * 1000.0:.3g} mm"
         found.append(f"{seams.names[number].capitalize()} stays open by {gap}: {reason}")
     return found
+
+
+def caught(pairs: np.ndarray, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Whether cloth passes between the vertices of each pair, but for that of vertices that are
+    sewn to them.
+    """
+    group = welding.labels(pairs, len(positions))
+    corners, names = positions[triangles], group[triangles]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    found = np.zeros(len(pairs), bool)
+    for index, pair in enumerate(pairs):
+        ends = positions[pair]
+        near = ((low <= ends.max(axis=0)) & (high >= ends.min(axis=0))).all(axis=1)
+        near &= (names != group[pair[0]]).all(axis=1)
+        found[index] = near.any() and _passes(ends, corners[near]).any()
+    return found
+
+
+def _passes(ends: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Whether the line between two points passes through each triangle."""
+    offset = ends[1] - ends[0]
+    sides = corners - ends[0]
+    a, b, c = sides[:, 0], sides[:, 1], sides[:, 2]
+    normals = np.cross(b - a, c - a)
+    start = np.einsum("ij,ij->i", normals, a)
+    end = start - normals @ offset
+    turns = np.stack([np.cross(one, other) @ offset for one, other in ((a, b), (b, c), (c, a))])
+    return (start * end < 0.0) & ((turns > 0.0).all(axis=0) | (turns < 0.0).all(axis=0))
 
 
 def _reason(pair: np.ndarray, members: np.ndarray, trees: list, state: State) -> str:

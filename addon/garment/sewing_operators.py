@@ -13,6 +13,8 @@ from .dressed import shape_key
 from .edit_seams import EditedSeams
 from .operators import is_free
 
+CLOSED_GAP = 1.0 / 80.0  # mean edge lengths, as of `weft.Dressing.open_pairs`
+
 
 class _InEditMode:
     """Operator on the seams of the cloth in edit mode."""
@@ -123,9 +125,10 @@ class WEFT_OT_seam_select(Operator):
         obj = context.object
         evaluation_state.enter_object_mode(context, obj)
         points, loose = shape_key.coordinates(obj), mesh_arrays.loose_edge_indices(obj.data)
-        ends = points[mesh_arrays.edges(obj.data)[loose]]
+        ends = points[mesh_arrays.edges(obj.data)]
+        lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
         is_open = np.zeros(len(obj.data.edges), bool)
-        is_open[loose] = (ends[:, 0] != ends[:, 1]).any(axis=1)
+        is_open[loose] = lengths[loose] > CLOSED_GAP * np.delete(lengths, loose).mean()
         bpy.ops.object.mode_set(mode="EDIT")
         bpy.ops.mesh.select_mode(type="EDGE")
         bpy.ops.mesh.select_all(action="DESELECT")

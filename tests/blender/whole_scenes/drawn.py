@@ -7,7 +7,7 @@ triangles at this frame. Edges and faces are tested by exact predicates without 
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from penetration import evaluated_world_mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "hostile"))
-from judge.intersections import Scenery, unique_edges
+from judge.intersections import Intersection, Scenery, unique_edges
 
 
 @dataclass
@@ -35,10 +35,16 @@ class Crossings:
         return sum(self.counts.values()) - self.counts[name]
 
 
-def crossings(cloths: Sequence[bpy.types.Object], colliders: Sequence[bpy.types.Object]):
+def crossings(
+    cloths: Sequence[bpy.types.Object],
+    colliders: Sequence[bpy.types.Object],
+    labels: Mapping[str, np.ndarray] | None = None,
+) -> Crossings:
     """Crossings of cloths with themselves, each other and colliders, as drawn now.
 
-    Where a collider crosses itself no cloth can be free of it: such faces are excused.
+    Where a collider crosses itself no cloth can be free of it: such faces are excused. `labels` has
+    a number for each vertex of a cloth by name: vertices of equal numbers are sewn together, and an
+    edge and a face that have one in common do not count, as if they had the vertex in common.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     meshes = {thing.name: evaluated_world_mesh(thing, depsgraph) for thing in cloths}
@@ -49,6 +55,8 @@ def crossings(cloths: Sequence[bpy.types.Object], colliders: Sequence[bpy.types.
     stacked = np.concatenate([positions for positions, _ in (meshes | solids).values()])
     found, crossed = Crossings(), {}
     for one in scenery.intersections(stacked):
+        if _is_sewn(one, labels or {}):
+            continue
         own = {one.edge_of: one.edge, one.face_of: one.face}
         solid = next((name for name in own if name in solids), None)
         if solid is not None:
@@ -59,6 +67,14 @@ def crossings(cloths: Sequence[bpy.types.Object], colliders: Sequence[bpy.types.
                 continue
         found.counts[" and ".join(sorted({one.edge_of, one.face_of}))] += 1
     return found
+
+
+def _is_sewn(one: Intersection, labels: Mapping[str, np.ndarray]) -> bool:
+    """Whether an edge and a face of one cloth are sewn together at a vertex."""
+    if one.edge_of != one.face_of or one.edge_of not in labels:
+        return False
+    own = labels[one.edge_of]
+    return bool(np.isin(own[list(one.edge)], own[list(one.face)]).any())
 
 
 def _crossing_itself(positions: np.ndarray, triangles: np.ndarray) -> set[frozenset[int]]:

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
-from drawn import crossings_by_frame
+from drawn import crossings, crossings_by_frame
 from penetration import evaluated_world_mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
@@ -69,6 +69,16 @@ def test_the_benchmark_knows_how_blender_cuts_quads():
     known = sheets.drawn_triangles(positions, quads)
     assert {frozenset(one) for one in drawn.tolist()} == {frozenset(one) for one in known.tolist()}
     assert 100 < (np.sort(known)[:, None] == np.sort(quads[:, [1, 2, 3]])).all(axis=2).sum() < 1500
+
+
+def test_an_edge_through_a_face_that_it_is_sewn_to_does_not_count():
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0.2, 0.2, 0.1), (0.2, 0.2, -1), (3, 3, 0)]
+    cloth = small_scenes.add_mesh("Sewn", points, [(0, 1, 2), (3, 4, 5)])
+    bpy.context.view_layer.update()
+    assert crossings([cloth], []).of_itself("Sewn") == 2
+    labels = np.array([0, 1, 2, 0, 4, 5])
+    assert crossings([cloth], [], {"Sewn": labels}).of_itself("Sewn") == 1
+    assert crossings([cloth], [], {"Sewn": np.arange(6)}).of_itself("Sewn") == 2
 
 
 GRIDS = [("ball", 20, 48), ("edge", 20, 48), ("floor", 20, 40), ("ball", 50, 24)]

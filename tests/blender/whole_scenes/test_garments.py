@@ -10,7 +10,7 @@ import small_scenes
 from addon.blender import mesh_arrays
 from addon.checks.intersection import Surface, intersections, self_intersections
 from addon.fabrics import presets
-from addon.garment import dressing, seams
+from addon.garment import dressing, open_seams, seams
 from addon.garment.dressed import shape_key, welding
 from addon.simulation import bridge
 
@@ -305,6 +305,22 @@ def test_a_dressed_garment_is_an_obstacle_to_the_next(tmp_path):
     assert crossings(outer, inner.evaluated_get(depsgraph), points)[1] == 0
     top = small_scenes.evaluated_world(inner)[:, 2].max()
     assert points[:, 2].max() > top
+
+
+def test_cloth_between_the_sides_of_a_seam_is_caught():
+    """Two pairs: a triangle through the first, and two that are sewn to the second."""
+    first = [(0, 0, 0), (0, 0, 1), (-1, -1, 0.5), (2, -1, 0.5), (-1, 2, 0.5)]
+    second = [(9, 0, 0), (9, 0, 1), (8, -1, 0.5), (10, -1, 0.5), (9, 0, 2), (9, 2, 0.5)]
+    points = np.array([*first, *second], float)
+    pairs, through = np.array([(0, 1), (5, 6), (6, 9)]), (2, 3, 4)
+    beside = [(7, 8, 9), (5, 8, 10)]
+
+    def caught(*triangles):
+        return open_seams.caught(pairs, np.array(triangles), points).tolist()
+
+    assert caught(through, *beside) == [True, False, False]
+    assert caught(*beside) == [False, False, False]
+    assert caught((7, 8, 10)) == [False, True, False]
 
 
 # --- panels -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Trousers of the walking body: its own surface from the waist to the ankles, further out by an ease."""
+"""Trousers of the walking body: its own surface from waist to ankles, further out by an ease."""
 
 import bmesh
 import bpy
@@ -11,7 +11,7 @@ ANKLE, WAIST, BAND = 0.13, 1.02, 0.02  # heights, and the width of the waistband
 
 
 def add_trousers(ease: float) -> bpy.types.Object:
-    """Trousers of an ease in m, led by the armature at the waistband; starts may cross where legs meet."""
+    """Trousers of an ease in m, led by the armature at the waistband; legs may start crossed."""
     body = bpy.data.objects["Body"]
     trousers = body.copy()
     trousers.name, trousers.data = NAME, body.data.copy()
