@@ -115,6 +115,26 @@ fn a_loaded_contact_returns_to_its_distance_as_a_critically_damped_oscillator() 
     }
 }
 
+/// A force that drags a contact away on its return switches the reaction off: it flies freely from there.
+#[test]
+fn a_return_ends_where_a_force_drags_the_sheet_away() {
+    for integrator in explicit() {
+        let mut simulation = resting(integrator, 0.3);
+        simulation.advance(0.2).unwrap();
+        simulation.set_collider_surface(0, 0.3, 0.002).unwrap();
+        simulation.advance(2.0 * TIME_CONSTANT).unwrap();
+        let speed = |simulation: &Simulation| {
+            let velocities = simulation.velocities(0).unwrap();
+            velocities.iter().map(|velocity| velocity.z).sum::<f64>() / 36.0
+        };
+        let (before, drag, time) = (speed(&simulation), 0.5 * GRAVITY, 0.01);
+        simulation.set_gravity(Vec3::z() * drag).unwrap();
+        simulation.advance(time).unwrap();
+        let (gained, wanted) = (speed(&simulation) - before, drag * time);
+        assert!((gained / wanted - 1.0).abs() < 0.02, "{integrator:?}: {gained}, not {wanted} m/s");
+    }
+}
+
 /// An impact leaves no speed along the normal, and takes μ times as much along the ground.
 #[test]
 fn an_impact_does_not_rebound_and_takes_its_friction() {
