@@ -74,9 +74,9 @@ def test_the_file_tells_how_many_frames_it_has_while_it_is_written():
     cloth, counts = carried_sheet(), []
 
     def look(running):
-        stem = small_scenes.stem(cloth)
-        header = pc2.data_path(stem).read_bytes()[: pc2.HEADER.size]
-        counts.append((pc2.HEADER.unpack(header)[-1], running.frame))
+        frame = running.frame  # before the file, to which frames are appended meanwhile
+        header = pc2.data_path(small_scenes.stem(cloth)).read_bytes()[: pc2.HEADER.size]
+        counts.append((pc2.HEADER.unpack(header)[-1], frame))
 
     bake_and_look(look)
     assert all(frames >= frame for frames, frame in counts)
