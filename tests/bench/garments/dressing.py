@@ -87,21 +87,26 @@ def is_in_place(pattern: str, frame: dict) -> bool:
     return all(NEAR[name][0] <= height <= NEAR[name][1] for name, height in places)
 
 
+def rounded(value: float, digits: int) -> str:
+    """A figure with so many decimals, nothing for one that there is not."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else ""
+
+
 def table_line(pattern: str, edge_length: float, seed: int, row: dict) -> str:
     """Results of one run."""
     figures, last = row["figures"], row["frames"][-1]
     crossed = figures["itself"] + figures["body"]
     gap = row.get("weld_gap", math.nan)
     cells = [pattern, f"{100.0 * edge_length:g}", str(row["vertices"]), row["program"], str(seed)]
-    cells += [", ".join(faults(pattern, row)) or "worn", f"{row['sewing']:.0f}"]
+    cells += [", ".join(faults(pattern, row)) or "worn", rounded(row["sewing"], 0)]
     cells += [f"{figures['seconds'][0]:.0f}", f"{figures['seconds'][1:].mean():.2f}"]
     cells.append(f"{figures['itself'][0]}, {figures['body'][0]}")
     cells.append(f"{np.count_nonzero(crossed[1:])}, {crossed[1:].max(initial=0)}")
-    cells += [f"{1e3 * gap:.3f}" if math.isfinite(gap) else "", f"{1e3 * figures['gap'].max():.3f}"]
+    cells += [rounded(1e3 * gap, 3), f"{1e3 * figures['gap'].max():.3f}"]
     cells.append(f"{100.0 * last['median']:.1f} %, {100.0 * last['p99']:.1f} %")
     cells.append(f"{last['lowest']:.2f}, {last['highest']:.2f}")
     cells.append(", ".join(f"{1e3 * height:.0f}" for height in last["shoulders"]))
-    cells.append(f"{last['waist']:.2f}" if math.isfinite(last["waist"]) else "")
+    cells.append(rounded(last["waist"], 2))
     return "| " + " | ".join(cells) + " |"
 
 
