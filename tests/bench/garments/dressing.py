@@ -44,8 +44,8 @@ together; welded ones have none. Stretch: largest principal stretch of a triangl
 in the last frame, as are heights. Worn where it belongs: the highest vertex of the torso on each
 shoulder from 1 cm below to 3 cm above that of the body there, a hood up to 5 cm over the head, the
 top of skirts and trousers within 5 cm of the waist at 1.1 m. The verdict asks for no crossing, gaps
-up to 0.01 mm, a median stretch of less than 3 % and that place in all frames. Blender: quality 12,
-collision quality 6, sewing force 5; 84 frames without gravity, 12 with it, then the frames
+up to 0.01 mm, a median stretch of less than 3 % and that place in all frames. Blender: quality 5,
+collision quality 2, sewing force 5; 84 frames without gravity, 12 with it, then the frames
 afterwards.
 """
 

@@ -39,7 +39,7 @@ from addon.simulation import bridge
 FOLDER = walking.SCENE.parents[1] / "patterns"
 MOVES = {"vertices": 1.5e-3, "panels": 10.0e-3}  # m, along each axis at most
 TURN = math.radians(2.0)  # of a panel, about each axis at most
-QUALITY, COLLISION_QUALITY, SEWING_FORCE = 12, 6, 5.0  # of Blender's own cloth
+SEWING_FORCE = 5.0  # largest of Blender's own cloth
 SEWING, SETTLING = 84, 12  # frames of Blender's own cloth
 SHOULDER = (0.11, 0.17)  # m beside the middle, outside of the neck and of a hood
 UPPER, LOWER = ("ftorso", "btorso"), ("skirt", "pant")  # in names of panels, that end at the waist
@@ -223,7 +223,7 @@ def with_blender(garment: bpy.types.Object, body: bpy.types.Object, frame_count:
     colliders = participants(scene, bpy.context.view_layer)[1]
     move(garment, bridge.lifted(scene, SceneReader(bpy.context, [garment], colliders, 1)))
     body.modifiers.new("Collision", "COLLISION")
-    settings = own_cloth.add_cloth(garment, QUALITY, COLLISION_QUALITY).settings
+    settings = own_cloth.add_cloth(garment).settings
     settings.use_sewing_springs, settings.sewing_force_max = True, SEWING_FORCE
     for frame, weight in ((1, 0.0), (SEWING, 0.0), (SEWING + 1, 1.0)):
         settings.effector_weights.gravity = weight
