@@ -188,8 +188,8 @@ class _Thread(threading.Thread):
                     self._weld()
             self._dressing.cancel()
             self._look()
-            if self.phase in ("worn", "moving") and self._is_sewn and self._caught():
-                self.phase, self.open_pairs = "open", self._caught()
+            if self.phase in ("worn", "moving") and self._is_sewn:
+                self._add_caught()
         except BaseException as error:  # a panic of the library is a BaseException
             self.error = error
 
@@ -205,6 +205,13 @@ class _Thread(threading.Thread):
         ends = self.positions[pairs]
         gaps = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
         return [{"pair": pair, "gap": gaps[pair]} for pair in np.flatnonzero(caught).tolist()]
+
+    def _add_caught(self) -> None:
+        """Counts closed seams with cloth in between among the open ones."""
+        known = {each["pair"] for each in self.open_pairs}
+        caught = [each for each in self._caught() if each["pair"] not in known]
+        if caught:
+            self.phase, self.open_pairs = "open", self.open_pairs + caught
 
     def _weld(self) -> None:
         """Goes on with closed seams as one."""

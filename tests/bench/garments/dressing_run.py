@@ -6,6 +6,7 @@ the add-on imports, from the same height; it has no gravity while it sews.
 """
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
+from mathutils import Euler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import own_cloth
@@ -35,8 +37,9 @@ from addon.scene.reader import SceneReader
 from addon.simulation import bridge
 
 FOLDER = walking.SCENE.parents[1] / "patterns"
-DISPLACEMENT = 1.5e-3  # m, along each axis at most
-QUALITY, COLLISION_QUALITY, SEWING_FORCE = 12, 6, 5.0  # of Blender's own cloth
+MOVES = {"vertices": 1.5e-3, "panels": 10.0e-3}  # m, along each axis at most
+TURN = math.radians(2.0)  # of a panel, about each axis at most
+SEWING_FORCE = 5.0  # largest of Blender's own cloth
 SEWING, SETTLING = 84, 12  # frames of Blender's own cloth
 SHOULDER = (0.11, 0.17)  # m beside the middle, outside of the neck and of a hood
 UPPER, LOWER = ("ftorso", "btorso"), ("skirt", "pant")  # in names of panels, that end at the waist
@@ -48,6 +51,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("pattern", help="name of a file of shared/data/patterns")
     parser.add_argument("--edge-length", type=float, default=0.02, help="in m")
     parser.add_argument("--seed", type=int, default=1, help="of the start; 1 as in the file")
+    parser.add_argument(
+        "--moved", choices=MOVES, default="vertices", help="what the seed displaces"
+    )
     parser.add_argument("--frames", type=int, default=48, help="after the dressing")
     parser.add_argument("--save", default="", help="a .blend file for what came out")
     return parser.parse_args()
@@ -65,10 +71,21 @@ def open_scene(wanted: argparse.Namespace) -> tuple[bpy.types.Object, bpy.types.
     bpy.ops.weft.pattern_import(filepath=str(path), edge_length=wanted.edge_length)
     garment = bpy.context.object
     if wanted.seed != 1:
-        points = mesh_arrays.coordinates(garment.data)
-        generator = np.random.default_rng(wanted.seed)
-        move(garment, points + generator.uniform(-DISPLACEMENT, DISPLACEMENT, points.shape))
+        move(garment, displaced(garment, np.random.default_rng(wanted.seed), wanted.moved))
     return garment, body
+
+
+def displaced(garment: bpy.types.Object, generator: np.random.Generator, moved: str) -> np.ndarray:
+    """Vertices displaced one by one, or panels moved and turned as they are."""
+    points, most = mesh_arrays.coordinates(garment.data).astype(float), MOVES[moved]
+    if moved == "vertices":
+        return points + generator.uniform(-most, most, points.shape)
+    for panel in garment.weft.garment.panels:
+        own = mesh_arrays.grouped_vertices(garment, panel.name)
+        centre = points[own].mean(axis=0)
+        turn = np.array(Euler(generator.uniform(-TURN, TURN, 3)).to_matrix())
+        points[own] = (points[own] - centre) @ turn.T + centre + generator.uniform(-most, most, 3)
+    return points
 
 
 def move(garment: bpy.types.Object, points: np.ndarray) -> None:
@@ -206,7 +223,7 @@ def with_blender(garment: bpy.types.Object, body: bpy.types.Object, frame_count:
     colliders = participants(scene, bpy.context.view_layer)[1]
     move(garment, bridge.lifted(scene, SceneReader(bpy.context, [garment], colliders, 1)))
     body.modifiers.new("Collision", "COLLISION")
-    settings = own_cloth.add_cloth(garment, QUALITY, COLLISION_QUALITY).settings
+    settings = own_cloth.add_cloth(garment).settings
     settings.use_sewing_springs, settings.sewing_force_max = True, SEWING_FORCE
     for frame, weight in ((1, 0.0), (SEWING, 0.0), (SEWING + 1, 1.0)):
         settings.effector_weights.gravity = weight

@@ -25,16 +25,14 @@ def edge_lengths(thing: bpy.types.Object) -> np.ndarray:
     return np.linalg.norm(positions[edges[:, 0]] - positions[edges[:, 1]], axis=1)
 
 
-def add_cloth(
-    garment: bpy.types.Object, quality: int = QUALITY, collision_quality: int = COLLISION_QUALITY
-) -> bpy.types.ClothModifier:
+def add_cloth(garment: bpy.types.Object) -> bpy.types.ClothModifier:
     """Cloth with self collision over all frames, its distance a fraction of an edge."""
     lengths = edge_lengths(garment)
     modifier = garment.modifiers.new("Cloth", "CLOTH")
-    modifier.settings.quality = quality
+    modifier.settings.quality = QUALITY
     collisions = modifier.collision_settings
     collisions.use_collision = collisions.use_self_collision = True
-    collisions.collision_quality = collision_quality
+    collisions.collision_quality = COLLISION_QUALITY
     collisions.self_distance_min = SELF_DISTANCE * float(np.median(lengths))
     cache, scene = modifier.point_cache, bpy.context.scene
     cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
