@@ -64,9 +64,16 @@ def _passes(ends: np.ndarray, corners: np.ndarray) -> np.ndarray:
     a, b, c = sides[:, 0], sides[:, 1], sides[:, 2]
     normals = np.cross(b - a, c - a)
     start = np.einsum("ij,ij->i", normals, a)
-    end = start - normals @ offset
-    turns = np.stack([np.cross(one, other) @ offset for one, other in ((a, b), (b, c), (c, a))])
+    end = start - _along(offset, normals)
+    turns = np.stack(
+        [_along(offset, np.cross(one, other)) for one, other in ((a, b), (b, c), (c, a))]
+    )
     return (start * end < 0.0) & ((turns > 0.0).all(axis=0) | (turns < 0.0).all(axis=0))
+
+
+def _along(direction: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Products of vectors with a direction."""
+    return np.einsum("ij,j->i", vectors, direction)
 
 
 def _reason(pair: np.ndarray, members: np.ndarray, trees: list, state: State) -> str:

@@ -193,8 +193,8 @@ class WeftScene(PropertyGroup):
     )
     speed: FloatProperty(
         name="Speed",
-        description="Seconds that pass for the cloth in a second of the animation: 0.5 for slow "
-        "motion. What moves it takes as many frames as before",
+        description="Seconds that pass for the cloth in a second of the animation, without unit: "
+        "0.5 for slow motion. What moves it takes as many frames as before",
         default=1.0,
         min=1e-3,
         soft_max=10.0,
