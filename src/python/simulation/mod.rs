@@ -482,10 +482,10 @@ impl PySimulation {
     #[pyo3(signature = (bytes, *, other_rest=false))]
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>, other_rest: bool) -> PyResult<()> {
         let found = scalars::bytes("bytes", bytes)?;
-        self.compute(py, move |simulation| match other_rest {
-            true => simulation.restore_with_other_rest_shape(&found),
-            false => simulation.restore(&found),
-        })
+        if other_rest {
+            return self.compute(py, move |one| one.restore_with_other_rest_shape(&found));
+        }
+        self.compute(py, move |simulation| simulation.restore(&found))
     }
 
     /// Seconds simulated.
