@@ -95,8 +95,8 @@ class Session:
         changed: bool,
     ) -> Worker:
         builder = bridge.SimulationBuilder(scene, self._reader)
-        simulation = builder.at_start()
         if resume_point is None:
+            simulation = builder.at_start()
             previous, statistic = self._reader.first, Statistics()
             writers = files.create_caches(scene, cloths, self._reader, hashes)
             recorder = files.create_record(scene, writers[0].description.bake, self._reader)
