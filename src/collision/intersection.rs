@@ -19,6 +19,18 @@ impl Intersection {
         mesh.is_alternative_edge(self.edge) || mesh.is_alternative_triangle(self.triangle)
     }
 
+    /// Whether the edge or the triangle belongs to a strip between both sides of a seam.
+    pub(crate) fn is_of_strip(self, mesh: &CollisionMesh) -> bool {
+        mesh.seam_strips.has_edge(self.edge) || mesh.seam_strips.triangles.contains(&self.triangle)
+    }
+
+    /// Whether one of them belongs to a strip between both sides of a seam, and the other to cloth.
+    pub(crate) fn is_between_strip_and_cloth(self, mesh: &CollisionMesh) -> bool {
+        let is_edge_of_strip = mesh.seam_strips.has_edge(self.edge);
+        is_edge_of_strip != mesh.seam_strips.triangles.contains(&self.triangle)
+            && self.bodies(mesh).iter().all(|body| (*body as usize) < mesh.cloth_count)
+    }
+
     /// Bodies of the edge and of the triangle.
     pub(crate) fn bodies(self, mesh: &CollisionMesh) -> [u32; 2] {
         let [end, _] = mesh.edges[self.edge as usize];

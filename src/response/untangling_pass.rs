@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Untangling at the start of a step: intersection state, recovery contacts, released cloth.
 
-use super::CollisionResponse;
+use super::{CollisionResponse, step_validation::STEP_VALIDATION};
 use crate::{
     collision::{Intersection, is_intersecting},
-    surface::Configuration,
     untangling::{
         IntersectionState, OverstretchRelease, RecoveryContext, coincidence_predicate,
         separate_coincident,
     },
     vec3::Vec3,
 };
+use std::collections::BTreeSet;
 
 impl CollisionResponse {
     /// Finds the intersections at the start of the step, their recovery contacts, and the released
-    /// cloth.
+    /// cloth, and guards the strips of closing seams.
     pub(super) fn prepare_untangling(&mut self) {
         self.intersection_state =
             self.contact_history.intersection_time.and_then(|_| self.find_intersection_state());
@@ -24,6 +24,45 @@ impl CollisionResponse {
             OverstretchRelease::default()
         };
         self.build_recovery_contacts();
+        if !self.mesh.seam_strips.is_empty() {
+            self.guard_seam_strips();
+        }
+    }
+
+    /// Guards the strips of closing seams that no cloth passes through, and leads cloth out of the others.
+    fn guard_seam_strips(&mut self) {
+        let start = self.start_configuration();
+        let min_gap = STEP_VALIDATION.min_gap;
+        let closing = self.mesh.seam_strips.closing_triangles(start, min_gap);
+        let intersections =
+            if closing.is_empty() { Vec::new() } else { self.cloth_in_strips(&closing) };
+        let mut guarded = closing;
+        for Intersection { edge, triangle } in &intersections {
+            guarded.remove(triangle);
+            for beside in self.mesh.triangles_at_edge(*edge) {
+                guarded.remove(&beside);
+            }
+        }
+        if !intersections.is_empty() {
+            let state = IntersectionState::new(start, &intersections);
+            let contacts = state.recovery_contacts(&self.recovery_context(0.0));
+            self.recovery_contacts.extend(contacts);
+        }
+        self.mesh.guard_seam_strips(|triangle| guarded.contains(&triangle));
+    }
+
+    /// Edges and triangles that intersect, one of them of cloth and the other of closing strips, sorted.
+    fn cloth_in_strips(&self, closing: &BTreeSet<u32>) -> Vec<Intersection> {
+        let (mesh, start) = (&self.mesh, self.start_configuration());
+        let is_passing = |one: Intersection| {
+            let mut triangles = mesh.triangles_at_edge(one.edge).chain([one.triangle]);
+            one.is_between_strip_and_cloth(mesh)
+                && triangles.any(|triangle| closing.contains(&triangle))
+                && is_intersecting(start, one)
+        };
+        let mut found = self.broad_phase.intersections(self.has_self_collision, is_passing);
+        found.sort_unstable();
+        found
     }
 
     /// Separates coincident surfaces before the first step, with the cloth vertices at `positions`
@@ -48,8 +87,10 @@ impl CollisionResponse {
     /// All edge–triangle intersections at the start of the step, sorted.
     fn find_intersections(&self) -> Vec<Intersection> {
         let start = self.start_configuration();
-        let is_intersecting_pair = |intersection| {
-            is_intersecting(start, intersection) && !self.is_pinched_intersection(intersection)
+        let is_intersecting_pair = |intersection: Intersection| {
+            !intersection.is_of_strip(&self.mesh)
+                && is_intersecting(start, intersection)
+                && !self.is_pinched_intersection(intersection)
         };
         let mut intersections =
             self.broad_phase.intersections(self.has_self_collision, is_intersecting_pair);
@@ -69,15 +110,22 @@ impl CollisionResponse {
         self.recovery_contacts.clear();
         self.layer_recovery_contacts.clear();
         let Some(state) = &self.intersection_state else { return };
-        let context = RecoveryContext {
-            configuration: Configuration { mesh: &self.mesh, positions: &self.start_positions },
-            duration: self.duration,
-            intersection_time: self.contact_history.intersection_time.unwrap_or_default(),
-        };
-        self.recovery_contacts = state.recovery_contacts(&context);
-        self.layer_recovery_contacts = state.layer_recovery_contacts(&context);
+        let context =
+            self.recovery_context(self.contact_history.intersection_time.unwrap_or_default());
+        let of_edges = state.recovery_contacts(&context);
+        let of_layers = state.layer_recovery_contacts(&context);
+        (self.recovery_contacts, self.layer_recovery_contacts) = (of_edges, of_layers);
         for contacts in [&mut self.recovery_contacts, &mut self.layer_recovery_contacts] {
             contacts.retain(|contact| !self.overstretch_release.filters(&self.mesh, &contact.pair));
+        }
+    }
+
+    /// Context of recovery contacts, after an intersection time in s.
+    fn recovery_context(&self, intersection_time: f64) -> RecoveryContext<'_> {
+        RecoveryContext {
+            configuration: self.start_configuration(),
+            duration: self.duration,
+            intersection_time,
         }
     }
 

@@ -34,7 +34,7 @@ use crate::{
     parallel::{BufferPool, SimulationThreads},
     response::{ColliderMotion, CollisionResponse},
     scene::{Cloth, Collider, Preconditioning, Settings},
-    surface::{ClothCollisionData, CollisionMesh, SurfaceProperties},
+    surface::{ClothCollisionData, CollisionMesh, SurfaceProperties, append_seam_strips},
     system::{self, BoundaryConditions, EquationsOfMotion, RevisedStiffness},
     time_integration::State,
     vec3::Vec3,
@@ -48,7 +48,7 @@ pub struct Simulation {
     settings: Settings,
     /// Of meshes, colliders and settings, for checkpoints.
     fingerprint: Fingerprint,
-    /// Number of alternative triangles of the cloths.
+    /// Number of alternative triangles of the cloths, strips of seams included.
     alternative_count: usize,
     dynamics: EquationsOfMotion,
     response: CollisionResponse,
@@ -116,7 +116,7 @@ impl Simulation {
             state: State::at_rest(positions),
             buffers: BufferPool::new(POOLED_VECTORS),
             fingerprint: Fingerprint::new(cloths, colliders, &settings),
-            alternative_count: cloths.iter().map(|one| one.alternatives.triangles.len()).sum(),
+            alternative_count: alternative_count(cloths, &dynamics),
             settings,
             dynamics,
             newton,
@@ -135,6 +135,14 @@ fn preconditioning(settings: &Settings) -> Preconditioning {
     } else {
         settings.preconditioner
     }
+}
+
+/// Number of triangles that may be in contact beside those in use: alternatives of faces, and strips of seams.
+fn alternative_count(cloths: &[Cloth], dynamics: &EquationsOfMotion) -> usize {
+    let of_faces: usize = cloths.iter().map(|cloth| cloth.alternatives.triangles.len()).sum();
+    let triangles = &dynamics.mesh.topology.triangles;
+    let (count, mut strips) = (dynamics.mesh.vertex_count(), AlternativeTriangles::default());
+    of_faces + append_seam_strips(&dynamics.seams, triangles, count, &mut strips)
 }
 
 fn collision_mesh(

@@ -12,6 +12,7 @@ use super::{
     contact_filter::ContactFilter,
     edge_adjacency::{EdgeAdjacency, build_edges, mean_lengths_at_vertices},
     seam_adjacency::SeamAdjacency,
+    seam_strips::{SeamStrips, append_seam_strips},
 };
 use crate::{
     geometry::is_closed_surface,
@@ -61,6 +62,7 @@ pub(crate) struct CollisionMesh {
     /// Fraction of the contact thickness at each vertex for which there is room between colliders; empty where all are 1.
     pub(crate) thickness_fractions: Vec<f64>,
     pub(crate) seams: SeamAdjacency,
+    pub(crate) seam_strips: SeamStrips,
     contact_filter: ContactFilter,
     /// Whether there are seams or filtered contacts.
     has_excluded_pairs: bool,
@@ -103,6 +105,12 @@ impl CollisionMesh {
         let cloth_count = cloths.surface_properties.len();
         let bodies = bodies_of_vertices(cloths.vertex_offsets, colliders);
         let surface_properties = properties_of_vertices(&cloths, colliders);
+        let strip_count = append_seam_strips(
+            cloths.seams,
+            cloths.triangles,
+            cloth_vertices,
+            &mut cloths.alternatives,
+        ) as u32;
         let (alternatives, triangles, vertex_triangles) =
             AlternativeFeatures::new(&mut cloths, colliders, bodies.len());
         let (edges, triangle_edges, edge_adjacency) =
@@ -112,6 +120,13 @@ impl CollisionMesh {
         };
         let edges_in_use = edges.iter().zip(&edge_adjacency).filter_map(in_use);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
+        let end = alternatives.first_collider_triangle as u32;
+        let seam_strips = SeamStrips::new(
+            end - strip_count..end,
+            &triangle_edges,
+            edges.partition_point(is_of_cloth),
+            |edge| alternatives.contains(edge_adjacency[edge as usize].first_triangle),
+        );
         let mut mesh = Self {
             mean_edge_lengths: mean_lengths_at_vertices(edges_in_use, &cloths.rest_positions),
             vertex_triangles,
@@ -126,6 +141,7 @@ impl CollisionMesh {
             thickness_fractions: Vec::new(),
             rest_positions: cloths.rest_positions,
             vertex_areas: cloths.vertex_areas,
+            seam_strips,
             seams: SeamAdjacency::new(cloths.seams, cloths.triangles, cloth_vertices),
             triangles,
             alternatives,
@@ -172,12 +188,30 @@ impl CollisionMesh {
         }
     }
 
-    /// Whether a triangle is not in use, but may be drawn.
+    /// Whether strips of seams keep a vertex and a triangle from contact: a strip has none with colliders, and none
+    /// while it is not guarded.
+    pub(crate) fn strips_exclude_vertex_face(&self, vertex: u32, triangle: u32) -> bool {
+        self.seam_strips.triangles.contains(&triangle)
+            && (!self.is_cloth(vertex) || self.seam_strips.is_unguarded_triangle(triangle))
+    }
+
+    /// Whether strips of seams keep two edges from contact, as a vertex and a triangle.
+    pub(crate) fn strips_exclude_edges(&self, first: u32, second: u32) -> bool {
+        let excludes = |edge: u32, other: u32| {
+            self.seam_strips.has_edge(edge)
+                && (self.seam_strips.is_unguarded_edge(edge)
+                    || self.seam_strips.has_edge(other)
+                    || other as usize >= self.cloth_edge_count)
+        };
+        !self.seam_strips.is_empty() && (excludes(first, second) || excludes(second, first))
+    }
+
+    /// Whether a triangle is not in use, but may be drawn, or belongs to a strip of a seam.
     pub(crate) fn is_alternative_triangle(&self, triangle: u32) -> bool {
         self.alternatives.contains(triangle)
     }
 
-    /// Whether an edge is the diagonal of a face, and no side of a triangle in use.
+    /// Whether an edge is no side of a triangle in use: the diagonal of a face, or between both sides of a seam.
     pub(crate) fn is_alternative_edge(&self, edge: u32) -> bool {
         self.is_alternative_triangle(self.edge_adjacency[edge as usize].first_triangle)
     }
@@ -191,6 +225,18 @@ impl CollisionMesh {
     pub(crate) fn all_triangles_at(&self, vertex: u32) -> impl Iterator<Item = (u32, u8)> {
         let in_use = self.vertex_triangles.elements_of(vertex as usize);
         in_use.chain(self.alternatives.at_vertex(vertex))
+    }
+
+    /// Triangles at an edge, alternatives included.
+    pub(crate) fn triangles_at_edge(&self, edge: u32) -> impl Iterator<Item = u32> {
+        let [start, _] = self.edges[edge as usize];
+        let around = self.all_triangles_at(start).map(|(triangle, _)| triangle);
+        around.filter(move |triangle| self.triangle_edges[*triangle as usize].contains(&edge))
+    }
+
+    /// Guards the selected triangles of seam strips.
+    pub(crate) fn guard_seam_strips(&mut self, is_guarded: impl Fn(u32) -> bool) {
+        self.seam_strips.guard(&self.triangle_edges, is_guarded);
     }
 
     /// Vertices around the face that an alternative triangle belongs to; none for any other.
@@ -221,7 +267,7 @@ impl CollisionMesh {
         })
     }
 
-    /// A triangle in use at an edge, or for a diagonal one of its face.
+    /// A triangle in use at an edge, for a diagonal one of its face, and between both sides of a seam one at its start.
     pub(crate) fn triangle_in_use_at(&self, edge: u32) -> u32 {
         let first = self.edge_adjacency[edge as usize].first_triangle;
         let face = self.face_of_alternative_triangle(first);
@@ -229,8 +275,9 @@ impl CollisionMesh {
         let of_face = |(triangle, _): &(u32, u8)| {
             self.triangles[*triangle as usize].iter().all(|vertex| face.contains(vertex))
         };
-        let found = self.vertex_triangles.elements_of(start as usize).find(of_face);
-        found.map_or(first, |(triangle, _)| triangle)
+        let mut around = self.vertex_triangles.elements_of(start as usize).peekable();
+        let any = around.peek().copied();
+        around.find(of_face).or(any).map_or(first, |(triangle, _)| triangle)
     }
 
     /// Whether a vertex belongs to a cloth rather than to a collider.

@@ -11,9 +11,11 @@ mod edge_convexity;
 mod internal_springs;
 mod outward_winding;
 mod seam_adjacency;
+mod seam_strips;
 
 pub(crate) use collision_mesh::{ClothCollisionData, CollisionMesh, SurfaceProperties};
 pub(crate) use configuration::Configuration;
 pub(crate) use contact_filter::ContactFilter;
 pub(crate) use edge_convexity::EdgeConvexity;
 pub use internal_springs::{InternalSprings, internal_springs};
+pub(crate) use seam_strips::append_seam_strips;

@@ -89,10 +89,9 @@ fn contour_segments(
     mesh: &CollisionMesh,
     Intersection { edge, triangle }: Intersection,
 ) -> Vec<[u32; 2]> {
-    let [start, _] = mesh.edges[edge as usize];
-    let around = mesh.all_triangles_at(start).map(|(beside, _)| beside);
-    let beside = around.filter(|beside| mesh.triangle_edges[*beside as usize].contains(&edge));
-    beside.map(|beside| [beside.min(triangle), beside.max(triangle)]).collect()
+    mesh.triangles_at_edge(edge)
+        .map(|beside| [beside.min(triangle), beside.max(triangle)])
+        .collect()
 }
 
 /// Negative gradient of the length of the segments at an intersection with respect to a

@@ -29,7 +29,8 @@ impl OverstretchRelease {
         };
         let scale = |edge: usize| mesh.rest_length_scales.get(edge).unwrap_or(&1.0);
         let mut is_released = Vec::new();
-        for (edge, ends) in mesh.edges[..mesh.cloth_edge_count].iter().enumerate() {
+        let of_cloth = mesh.edges[..mesh.cloth_edge_count].iter().enumerate();
+        for (edge, ends) in of_cloth.filter(|(edge, _)| !mesh.seam_strips.has_edge(*edge as u32)) {
             if length(positions, *ends)
                 > UNTANGLING.max_stretch * scale(edge) * length(&mesh.rest_positions, *ends)
             {

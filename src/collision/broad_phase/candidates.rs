@@ -60,6 +60,7 @@ where
         if is_connected
             && !corners.contains(&vertex)
             && !mesh.is_ear_tip(vertex, triangle)
+            && !mesh.strips_exclude_vertex_face(vertex, triangle)
             && !mesh.excludes_pair(&[vertex], corners)
         {
             self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
@@ -72,6 +73,7 @@ where
         let share_vertex = one.iter().any(|vertex| other.contains(vertex));
         if !share_vertex
             && !mesh.are_crossing_diagonals(first, second)
+            && !mesh.strips_exclude_edges(first, second)
             && !mesh.excludes_pair(one, other)
         {
             self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);

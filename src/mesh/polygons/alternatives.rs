@@ -70,6 +70,16 @@ impl AlternativeTriangles {
         }
     }
 
+    /// Adds a triangle that belongs to no face: to one without corners.
+    pub(crate) fn push_without_face(&mut self, triangle: [u32; 3]) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.faces.push(self.starts.len() as u32 - 1);
+        self.triangles.push(triangle);
+        self.starts.push(self.corners.len() as u32);
+    }
+
     /// Vertices around the face of a triangle.
     pub(crate) fn face_corners(&self, triangle: usize) -> &[u32] {
         let face = self.faces[triangle] as usize;

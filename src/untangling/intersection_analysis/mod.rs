@@ -210,11 +210,7 @@ impl AdjacentFeatures {
             for end in [start, end].into_iter().filter(|end| !is_right_end(*intersection, *end)) {
                 add(0, end, false);
             }
-            for (around, _) in mesh.all_triangles_at(start) {
-                if mesh.triangle_edges[around as usize].contains(&edge) {
-                    add(2, around, false);
-                }
-            }
+            mesh.triangles_at_edge(edge).for_each(|beside| add(2, beside, false));
         }
         adjacent.entries.sort_unstable();
         adjacent
