@@ -175,7 +175,9 @@ pub(crate) fn append_seam_strips(
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ClothCollisionData, CollisionMesh, ContactFilter, SurfaceProperties};
     use super::*;
+    use crate::{scene::Collider, vec3::Vec3};
 
     fn strips(pairs: &[[u32; 2]], triangles: &[[u32; 3]], count: usize) -> Vec<[u32; 3]> {
         let mut alternatives = AlternativeTriangles::default();
@@ -204,5 +206,63 @@ mod tests {
         assert_eq!(strips(&[[0, 5], [2, 7]], &ROWS, 10), [[0_u32; 3]; 0]);
         assert_eq!(strips(&[[0, 1], [1, 2]], &ROWS, 10), [[0_u32; 3]; 0]);
         assert_eq!(strips(&[[0, 5], [0, 5]], &ROWS, 10), [[0_u32; 3]; 0]);
+    }
+
+    /// The rows as cloth, each pair of the seam a metre apart, before a collider of one triangle.
+    fn sewn_rows() -> CollisionMesh {
+        let place = |vertex: u32| Vec3::new(f64::from(vertex % 5), f64::from(vertex / 5), 0.0);
+        let rest: Vec<Vec3> = (0..10).map(place).collect();
+        let corners = vec![Vec3::z(), Vec3::z() + Vec3::x(), Vec3::z() + Vec3::y()];
+        let collider = Collider::new(corners, &[[0, 1, 2]], 0.0, 0.0).unwrap();
+        let cloths = ClothCollisionData {
+            triangles: &ROWS,
+            alternatives: AlternativeTriangles::default(),
+            vertex_offsets: &[0, 10],
+            surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.001 }],
+            vertex_areas: vec![0.01; 10].into(),
+            rest_positions: rest.into(),
+            seams: &[[0, 5], [1, 6], [2, 7]],
+            contact_filter: ContactFilter::default(),
+            friction_scale: Vec::new(),
+            layers: Vec::new(),
+        };
+        CollisionMesh::new(cloths, &[collider])
+    }
+
+    #[test]
+    fn a_strip_has_contacts_with_cloth_while_it_is_guarded() {
+        let mut mesh = sewn_rows();
+        assert_eq!(mesh.seam_strips.triangles, 6..10);
+        let edge = |ends: [u32; 2]| mesh.edges.iter().position(|one| *one == ends).unwrap() as u32;
+        let [end_line, middle_line, of_cloth, of_collider] =
+            [[0, 5], [1, 6], [3, 4], [10, 11]].map(edge);
+        assert!([0, 5].iter().all(|vertex| mesh.strips_exclude_vertex_face(*vertex, 6)));
+        mesh.guard_seam_strips(|triangle| triangle < 8);
+        assert!(!mesh.strips_exclude_vertex_face(4, 6) && mesh.strips_exclude_vertex_face(4, 8));
+        assert!(mesh.strips_exclude_vertex_face(10, 6) && !mesh.strips_exclude_vertex_face(10, 5));
+        assert!(!mesh.strips_exclude_edges(of_cloth, end_line));
+        // An unguarded triangle is at this line too.
+        assert!(mesh.strips_exclude_edges(of_cloth, middle_line));
+        assert!(mesh.strips_exclude_edges(end_line, of_collider));
+        mesh.guard_seam_strips(|_| true);
+        assert!(!mesh.strips_exclude_edges(middle_line, of_cloth));
+        assert!(mesh.strips_exclude_edges(middle_line, end_line));
+        mesh.guard_seam_strips(|_| false);
+        assert!(mesh.strips_exclude_edges(end_line, of_cloth));
+    }
+
+    #[test]
+    fn strips_close_between_the_gap_that_steps_leave_and_their_largest_width() {
+        let mesh = sewn_rows();
+        for (width, is_closing) in [(1.0e-6, false), (1.0e-4, true), (4.9, true), (7.0, false)] {
+            let mut positions = mesh.rest_positions.to_vec();
+            for vertex in 5..8 {
+                positions[vertex] = positions[vertex - 5] + Vec3::z() * width;
+            }
+            positions.resize(13, Vec3::zeros());
+            let configuration = Configuration { mesh: &mesh, positions: &positions };
+            let closing = mesh.seam_strips.closing_triangles(configuration, 0.01);
+            assert_eq!(closing.len(), if is_closing { 4 } else { 0 }, "{width}");
+        }
     }
 }
