@@ -1193,12 +1193,14 @@ class Dressing:
 
     Args:
         simulation (Simulation): Cloths with sewing, where their panels are placed.
+        guards_seams (bool): Whether other cloth is kept out of the strips between both sides of
+            closing seams. Either may lead a garment so that it cannot close, and seldom both do.
 
     Raises:
         TypeError: An object of the wrong type.
     """
 
-    def __new__(cls, simulation: Simulation) -> Self: ...
+    def __new__(cls, simulation: Simulation, guards_seams: bool = True) -> Self: ...
     @staticmethod
     def lift(cloth: Cloth, colliders: Iterable[Collider], up: _Numbers = (0.0, 0.0, 1.0)) -> float:
         """Distance along `up` by which a cloth is best moved before it is dressed: bodies are then

@@ -4,10 +4,12 @@
 The library sews the garment around the colliders as they are at the first frame and lets it settle.
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
 close best. Where nothing is pinned, closed seams are welded before the garment settles, else after.
-A seam that has cloth between its sides counts as open. Where one is open, all vertices stay where
-contact has them. Other garments that are dressed already, or have a result, are obstacles. The mesh
-of the garment is that of its shape keys alone: a modifier that deforms it acts on the dressed
-shape.
+A seam that has cloth between its sides counts as open. A garment that closes one in this way is
+sewn once more from where it was, while other cloth is kept out of closing seams: either way leads
+some garments so that they cannot close, and few are led so by both. Where a seam stays open, all
+vertices stay where contact has them. Other garments that are dressed already, or have a result, are
+obstacles. The mesh of the garment is that of its shape keys alone: a modifier that deforms it acts
+on the dressed shape.
 """
 
 import threading
@@ -84,7 +86,8 @@ class Dressing:
     def progress_text(self) -> str:
         """Phase and simulated time."""
         thread = self._thread
-        phase = "sewing" if thread.phase == "sewing" else "settling under gravity"
+        sewing = "sewing again" if thread.guards_seams else "sewing"
+        phase = sewing if thread.phase == "sewing" else "settling under gravity"
         closed = len(self._garment.pairs) - len(thread.open_pairs)
         pairs = f"{closed} of {len(self._garment.pairs)} pairs closed"
         return f"Weft: {phase}, {thread.seconds:.1f} s, {pairs}"
@@ -164,17 +167,20 @@ class _Thread(threading.Thread):
     """Simulates to the end of the dressing or a stop; it does not access Blender data."""
 
     def __init__(
-        self, begin: Callable[[ClothInput], tuple[Any, Any]], cloth: ClothInput, group: np.ndarray
+        self,
+        begin: Callable[[ClothInput, bool], tuple[Any, Any]],
+        cloth: ClothInput,
+        group: np.ndarray,
     ) -> None:
         super().__init__(name="weft dressing", daemon=True)
         self.stop_asked = threading.Event()
         self.error: BaseException | None = None
         self.count, self.seconds, self.frame_seconds = 0, 0.0, 1.0
         self._begin, self._cloth, self._group = begin, cloth, group
-        self._simulation, self._dressing = begin(cloth)
         # Vertex of the simulation for each of the garment, and pair for each of the simulation.
         self._vertices, self._pairs = np.arange(len(group)), np.arange(len(cloth.sewing))
-        self._look()
+        self.guards_seams = False
+        self._sew()
 
     def run(self) -> None:
         try:
@@ -182,8 +188,11 @@ class _Thread(threading.Thread):
                 self._dressing.advance(self.frame_seconds)
                 self.seconds += self.frame_seconds
                 self._look()
+                if self._is_sewn and not self.guards_seams and self._closed_on_cloth():
+                    self.guards_seams, self.seconds = True, 0.0
+                    self._sew()
                 if self.phase == "settling" and self._is_sewn and not len(self._cloth.pinned):
-                    if self._caught():
+                    if self._caught(self._all_pairs):
                         break
                     self._weld()
             self._dressing.cancel()
@@ -198,18 +207,33 @@ class _Thread(threading.Thread):
         """Whether no seam is welded."""
         return len(self._vertices) == len(self._simulation.positions(0))
 
-    def _caught(self) -> list[dict]:
-        """Pairs that are close together with cloth in between, as `open_pairs` has them."""
-        pairs = self._cloth.sewing
-        caught = open_seams.caught(pairs, self._cloth.triangles, self.positions)
-        ends = self.positions[pairs]
+    def _sew(self) -> None:
+        """Begins from where the garment was placed."""
+        self._simulation, self._dressing = self._begin(self._cloth, self.guards_seams)
+        self._closed: set[int] = set()
+        self._look()
+
+    @property
+    def _all_pairs(self) -> np.ndarray:
+        return np.arange(len(self._cloth.sewing))
+
+    def _closed_on_cloth(self) -> bool:
+        """Whether a pair has closed since the last time with cloth in between."""
+        now = set(self._all_pairs.tolist()) - {each["pair"] for each in self.open_pairs}
+        new, self._closed = sorted(now - self._closed), now
+        return bool(new) and bool(self._caught(np.array(new)))
+
+    def _caught(self, wanted: np.ndarray) -> list[dict]:
+        """Those of the pairs that have cloth in between, as `open_pairs` has them."""
+        sewing, ends = self._cloth.sewing, self.positions[self._cloth.sewing]
+        caught = open_seams.caught(sewing, wanted, self._cloth.triangles, self.positions)
         gaps = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-        return [{"pair": pair, "gap": gaps[pair]} for pair in np.flatnonzero(caught).tolist()]
+        return [{"pair": pair, "gap": gaps[pair]} for pair in wanted[caught].tolist()]
 
     def _add_caught(self) -> None:
         """Counts closed seams with cloth in between among the open ones."""
         known = {each["pair"] for each in self.open_pairs}
-        caught = [each for each in self._caught() if each["pair"] not in known]
+        caught = [each for each in self._caught(self._all_pairs) if each["pair"] not in known]
         if caught:
             self.phase, self.open_pairs = "open", self.open_pairs + caught
 
@@ -218,7 +242,8 @@ class _Thread(threading.Thread):
         placed = replace(self._cloth, positions=welding.together(self.positions, self._group))
         self._vertices = welding.numbers(self._group)
         self._pairs = welded_cloth.kept_pairs(self._cloth.sewing, self._vertices)[0]
-        self._simulation, self._dressing = self._begin(welded_cloth.welded(placed, self._group))
+        welded = welded_cloth.welded(placed, self._group)
+        self._simulation, self._dressing = self._begin(welded, self.guards_seams)
 
     def _look(self) -> None:
         self.phase = self._dressing.phase

@@ -41,15 +41,17 @@ def explained(seams: Seams, gaps: dict[int, float], state: State) -> list[str]:
     return found
 
 
-def caught(pairs: np.ndarray, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Whether cloth passes between the vertices of each pair, but for that of vertices that are
-    sewn to them.
+def caught(
+    pairs: np.ndarray, wanted: np.ndarray, triangles: np.ndarray, positions: np.ndarray
+) -> np.ndarray:
+    """Whether cloth passes between the vertices of each of the wanted pairs, but for that of
+    vertices that are sewn to them.
     """
     group = welding.labels(pairs, len(positions))
     corners, names = positions[triangles], group[triangles]
     low, high = corners.min(axis=1), corners.max(axis=1)
-    found = np.zeros(len(pairs), bool)
-    for index, pair in enumerate(pairs):
+    found = np.zeros(len(wanted), bool)
+    for index, pair in enumerate(pairs[wanted]):
         ends = positions[pair]
         near = ((low <= ends.max(axis=0)) & (high >= ends.min(axis=0))).all(axis=1)
         near &= (names != group[pair[0]]).all(axis=1)

@@ -140,17 +140,19 @@ def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
     return source.positions + lift * up / np.linalg.norm(up)
 
 
-def dressing_builder(scene: Scene, reader: SceneReader) -> Callable[[ClothInput], tuple[Any, Any]]:
+def dressing_builder(
+    scene: Scene, reader: SceneReader
+) -> Callable[[ClothInput, bool], tuple[Any, Any]]:
     """A function that makes, in any thread, a `weft.Simulation` of the first frame with a cloth in
-    place of the only one, which has its pins, and a `weft.Dressing` of it.
+    place of the only one, which has its pins, and a `weft.Dressing` of it that guards seams or not.
     """
     settings = _settings(scene, reader.first)
     calm = replace(reader.first, wind=(0.0, 0.0, 0.0))
 
-    def build(cloth: ClothInput) -> tuple[Any, Any]:
+    def build(cloth: ClothInput, guards_seams: bool) -> tuple[Any, Any]:
         simulation = _simulation([cloth], reader.colliders, settings)
         set_targets(simulation, [cloth], reader.colliders, calm)
-        return simulation, library().Dressing(simulation)
+        return simulation, library().Dressing(simulation, guards_seams)
 
     return build
 

@@ -5,6 +5,8 @@
 //!    the seams (`forces::sewing`) draw panels together while contact leads them around the body (Etzmuss 2002, section
 //!    6.3: seams as forces; Baraff and Witkin 1998: collision with the figure meanwhile). Nothing rubs: a tight garment
 //!    slides to where it fits, as whoever puts it on tugs it into place, and is not held where its seams happen to close.
+//!    Strips between both sides of closing seams are surfaces for other cloth or not: either may lead a garment so that it
+//!    cannot close, and seldom both do.
 //! 2. Settling: gravity and friction act again, and the air keeps its density until the garment is at rest. Whoever welds
 //!    the closed seams (`Cloth::of_panels`) goes on with a simulation of the welded garment, which begins here: hinges
 //!    across seams hold layers apart that pairs of vertices let turn into each other. `js_mean_all` with each of its
@@ -107,12 +109,13 @@ pub struct Dressing {
 }
 
 impl Dressing {
-    /// Begins to dress the cloths of a simulation: no gravity, no friction, dense air. Where nothing is sewn, as in
-    /// garments that were welded, they settle at once.
+    /// Begins to dress the cloths of a simulation: no gravity, no friction, dense air; strips between both sides of
+    /// closing seams are surfaces if `guards_seams`. Where nothing is sewn, as in garments that were welded, they settle
+    /// at once.
     ///
     /// # Errors
     /// None that a valid simulation has.
-    pub fn begin(simulation: &mut Simulation) -> Result<Self> {
+    pub fn begin(simulation: &mut Simulation, guards_seams: bool) -> Result<Self> {
         let is_sewn = !simulation.seam_pairs().is_empty();
         let begun = Self {
             phase: if is_sewn { DressingPhase::Sewing } else { DressingPhase::Settling },
@@ -124,6 +127,7 @@ impl Dressing {
         if is_sewn {
             simulation.set_gravity(Vec3::zeros())?;
             simulation.set_has_friction(false);
+            simulation.set_guards_seams(guards_seams);
         }
         Ok(begun)
     }
@@ -184,6 +188,7 @@ impl Dressing {
         simulation.set_gravity(self.gravity)?;
         simulation.set_has_friction(true);
         if phase.is_over() {
+            simulation.set_guards_seams(true);
             set_air_density(simulation, self.air_density)?;
         }
         self.phase = phase;

@@ -128,6 +128,8 @@ pub(crate) struct CollisionResponse {
     /// Duration of the step, in s.
     duration: f64,
     has_self_collision: bool,
+    /// Whether the strips of closing seams are surfaces.
+    guards_seams: bool,
 }
 
 impl CollisionResponse {
@@ -173,6 +175,7 @@ impl CollisionResponse {
             has_changed_collider_surface: false,
             duration: 0.0,
             has_self_collision,
+            guards_seams: true,
             mesh,
             collider_motions,
         }

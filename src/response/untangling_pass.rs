@@ -24,9 +24,15 @@ impl CollisionResponse {
             OverstretchRelease::default()
         };
         self.build_recovery_contacts();
-        if !self.mesh.seam_strips.is_empty() {
+        if self.guards_seams && !self.mesh.seam_strips.is_empty() {
             self.guard_seam_strips();
         }
+    }
+
+    /// Sets whether the strips of closing seams are surfaces.
+    pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
+        self.guards_seams = guards_seams;
+        self.mesh.guard_seam_strips(|_| false);
     }
 
     /// Guards the strips of closing seams that no cloth passes through, and leads cloth out of the others.

@@ -280,6 +280,11 @@ impl Simulation {
         self.newton = threads.run(|| Newton::new(dynamics, preconditioning(settings)));
     }
 
+    /// Sets whether the strips between both sides of closing seams are surfaces.
+    pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
+        self.response.set_guards_seams(guards_seams);
+    }
+
     /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.
     pub(crate) fn set_has_friction(&mut self, has_friction: bool) {
         for (cloth, material) in self.dynamics.materials.iter().enumerate() {

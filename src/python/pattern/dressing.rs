@@ -10,7 +10,7 @@ use crate::{
         collider::PyCollider,
         errors::guarded,
         report::PyReport,
-        scalars::{instance, instances, number},
+        scalars::{flag, instance, instances, number},
         simulation::PySimulation,
     },
     scene::Collider,
@@ -33,6 +33,8 @@ use std::sync::{Mutex, MutexGuard};
 ///
 /// Args:
 ///     simulation (Simulation): Cloths with sewing, where their panels are placed.
+///     guards_seams (bool): Whether other cloth is kept out of the strips between both sides of
+///         closing seams. Either may lead a garment so that it cannot close, and seldom both do.
 ///
 /// Raises:
 ///     TypeError: An object of the wrong type.
@@ -69,9 +71,16 @@ impl PyDressing {
 #[pymethods]
 impl PyDressing {
     #[new]
-    fn new(py: Python<'_>, simulation: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (simulation, guards_seams=None), text_signature = "(simulation, guards_seams=True)")]
+    fn new(
+        py: Python<'_>,
+        simulation: &Bound<'_, PyAny>,
+        guards_seams: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let simulation = instance::<PySimulation>("simulation", simulation)?.unbind();
-        let dressing = simulation.get().compute(py, Dressing::begin)?;
+        let guards = guards_seams.map_or(Ok(true), |given| flag("guards_seams", given))?;
+        let dressing =
+            simulation.get().compute(py, move |simulation| Dressing::begin(simulation, guards))?;
         Ok(Self { simulation, dressing: Mutex::new(dressing) })
     }
 

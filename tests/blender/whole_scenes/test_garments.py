@@ -307,6 +307,42 @@ def test_a_dressed_garment_is_an_obstacle_to_the_next(tmp_path):
     assert points[:, 2].max() > top
 
 
+def test_a_garment_that_closes_on_its_own_cloth_is_sewn_again(monkeypatch):
+    """Two panels over a floor, with a flap that hangs between the sides of their seam."""
+    (panel, quads), (flap, flaps) = small_scenes.grid(9, 0.16), small_scenes.grid(4, 0.06)
+    count, flap = len(panel), flap[:, [2, 1, 0]] + [0.12, 0.0, -0.005]
+    points = np.vstack([panel, panel + [0.24, 0.0, 0.0], flap]) + [0.0, 0.0, 0.15]
+    faces = [*quads, *(quads + count), *(flaps + 2 * count)]
+    right, left = (np.flatnonzero(np.isclose(panel[:, 0], x)) for x in (0.08, -0.08))
+    mesh = bpy.data.meshes.new("Panels")
+    sewing = np.column_stack([right, left + count]).tolist()
+    mesh.from_pydata(points.tolist(), sewing, [face.tolist() for face in faces])
+    garment = bpy.data.objects.new("Panels", mesh)
+    bpy.context.scene.collection.objects.link(garment)
+    garment.weft.role, garment.weft.sewing_time = "CLOTH", 0.8
+    bpy.ops.mesh.primitive_plane_add(size=2.0)
+    bpy.context.object.weft.role = "COLLIDER"
+    bpy.context.view_layer.objects.active = garment
+    begun, build = [], bridge.dressing_builder
+
+    def noted(*arguments):
+        begin = build(*arguments)
+
+        def begin_noted(cloth, guards_seams):
+            begun.append(guards_seams)
+            return begin(cloth, guards_seams)
+
+        return begin_noted
+
+    monkeypatch.setattr(bridge, "dressing_builder", noted)
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert not garment.weft.garment.has_failed, garment.weft.garment.report
+    assert begun == [False, True, True]  # sewn, sewn again, welded
+    worn = small_scenes.evaluated_world(garment)
+    triangles = mesh_arrays.triangles(garment.data)
+    assert len(self_intersections(Surface(worn.astype(float), triangles))) == 0
+
+
 def test_cloth_between_the_sides_of_a_seam_is_caught():
     """Two pairs: a triangle through the first, and two that are sewn to the second."""
     first = [(0, 0, 0), (0, 0, 1), (-1, -1, 0.5), (2, -1, 0.5), (-1, 2, 0.5)]
@@ -316,7 +352,7 @@ def test_cloth_between_the_sides_of_a_seam_is_caught():
     beside = [(7, 8, 9), (5, 8, 10)]
 
     def caught(*triangles):
-        return open_seams.caught(pairs, np.array(triangles), points).tolist()
+        return open_seams.caught(pairs, np.arange(3), np.array(triangles), points).tolist()
 
     assert caught(through, *beside) == [True, False, False]
     assert caught(*beside) == [False, False, False]

@@ -15,8 +15,8 @@ FLAP = 7  # vertices along the width of what comes between, and along its height
 
 
 def scene_with_flap(gap: float, height: float, acceleration: float) -> weft.Simulation:
-    """Two level panels that are sewn together over a gap, and a flap on edge whose lower border is at
-    a height; a force draws it down.
+    """Two level panels that are sewn together over a gap, and a flap on edge whose lower border is
+    at a height; a force draws it down.
     """
     points, quads = grid(SIDE, (SIDE - 1) * EDGE)
     right = points + np.array([(SIDE - 1) * EDGE + gap, 0.0, 0.0])
@@ -71,7 +71,7 @@ def test_a_flap_that_hangs_in_a_seam_is_led_out_of_it():
 
 
 def test_a_collider_passes_between_both_sides():
-    """A rod that starts in the gap is no obstacle to the strip: contact leads the panels around it."""
+    """A rod in the gap is no obstacle to the strip: contact leads the panels around it."""
     points, quads = grid(SIDE, (SIDE - 1) * EDGE)
     right = points + np.array([(SIDE - 1) * EDGE + 4.0 * EDGE, 0.0, 0.0])
     middle = points[:, 0].max() + 2.0 * EDGE
