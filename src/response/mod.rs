@@ -128,8 +128,6 @@ pub(crate) struct CollisionResponse {
     /// Duration of the step, in s.
     duration: f64,
     has_self_collision: bool,
-    /// Whether the strips of closing seams are surfaces.
-    guards_seams: bool,
 }
 
 impl CollisionResponse {
@@ -175,7 +173,6 @@ impl CollisionResponse {
             has_changed_collider_surface: false,
             duration: 0.0,
             has_self_collision,
-            guards_seams: true,
             mesh,
             collider_motions,
         }

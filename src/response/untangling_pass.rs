@@ -24,14 +24,14 @@ impl CollisionResponse {
             OverstretchRelease::default()
         };
         self.build_recovery_contacts();
-        if self.guards_seams && !self.mesh.seam_strips.is_empty() {
+        if !(self.mesh.seam_strips.is_empty() || self.mesh.seam_strips.are_ignored) {
             self.guard_seam_strips();
         }
     }
 
     /// Sets whether the strips of closing seams are surfaces.
     pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
-        self.guards_seams = guards_seams;
+        self.mesh.seam_strips.are_ignored = !guards_seams;
         self.mesh.guard_seam_strips(|_| false);
     }
 

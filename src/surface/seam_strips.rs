@@ -35,6 +35,8 @@ pub(crate) struct SeamStrips {
     is_guarded: Vec<bool>,
     /// State of each edge of cloth; empty without strips.
     edges: Vec<EdgeState>,
+    /// Whether none is ever guarded.
+    pub(crate) are_ignored: bool,
 }
 
 /// Whether an edge is a side of strips alone, and whether one of their triangles at it is guarded.
@@ -63,7 +65,7 @@ impl SeamStrips {
                 edges[edge as usize] = EdgeState::Unguarded;
             }
         }
-        Self { is_guarded: vec![false; triangles.len()], triangles, edges }
+        Self { is_guarded: vec![false; triangles.len()], triangles, edges, are_ignored: false }
     }
 
     /// Whether there are no strips.
