@@ -103,16 +103,8 @@ def by_key(operator, done, **properties):
     item = keymap.keymap_items.new(operator, "B", "PRESS", ctrl=1, alt=1, shift=1)
     for name, value in properties.items():
         setattr(item.properties, name, value)
-    yield from repeated(press_over_panel, done)
+    yield from repeated(lambda: press("ctrl+alt+shift+b", "panel"), done)
     keymap.keymap_items.remove(item)
-
-
-def press_over_panel():
-    """Leaves the panels first: what a report has popped up over them closes by that."""
-    x, y = PLACES["view"]
-    tool(f"mousemove {x} {y}")
-    yield 0.5
-    yield from press("ctrl+alt+shift+b", "panel")
 
 
 def repeated(hand, done):

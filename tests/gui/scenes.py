@@ -227,6 +227,7 @@ def garment():
     look_at_all()
     yield 1.0
     shot("imported")
+    yield from press("Escape")  # closes what the import has told
     flat = world(shirt)
     dressing = own("garment.dressing").running
     yield from by_key("weft.dress", dressing)
