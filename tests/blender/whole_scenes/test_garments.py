@@ -311,7 +311,8 @@ def test_a_garment_that_closes_on_its_own_cloth_is_sewn_again(monkeypatch):
     """Two panels over a floor, with a flap that hangs between the sides of their seam."""
     (panel, quads), (flap, flaps) = small_scenes.grid(9, 0.16), small_scenes.grid(4, 0.06)
     count, flap = len(panel), flap[:, [2, 1, 0]] + [0.12, 0.0, -0.005]
-    points = np.vstack([panel, panel + [0.24, 0.0, 0.0], flap]) + [0.0, 0.0, 0.15]
+    points = np.vstack([panel, panel + np.array([0.24, 0.0, 0.0]), flap])
+    points[:, 2] += 0.15
     faces = [*quads, *(quads + count), *(flaps + 2 * count)]
     right, left = (np.flatnonzero(np.isclose(panel[:, 0], x)) for x in (0.08, -0.08))
     mesh = bpy.data.meshes.new("Panels")
