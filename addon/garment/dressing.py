@@ -6,7 +6,7 @@ A garment that nothing holds and that was not dressed before starts at the heigh
 close best. Where nothing is pinned, closed seams are welded before the garment settles, else after.
 A seam that has cloth between its sides counts as open. A garment that closes one in this way is
 sewn once more from where it was, while other cloth is kept out of closing seams: either way leads
-some garments so that they cannot close, and few are led so by both. Where a seam stays open, all
+some garments so that they cannot close, and the other may help. Where a seam stays open, all
 vertices stay where contact has them. Other garments that are dressed already, or have a result, are
 obstacles. The mesh of the garment is that of its shape keys alone: a modifier that deforms it acts
 on the dressed shape.

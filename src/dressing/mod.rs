@@ -6,7 +6,7 @@
 //!    6.3: seams as forces; Baraff and Witkin 1998: collision with the figure meanwhile). Nothing rubs: a tight garment
 //!    slides to where it fits, as whoever puts it on tugs it into place, and is not held where its seams happen to close.
 //!    Strips between both sides of closing seams are surfaces for other cloth or not: either may lead a garment so that it
-//!    cannot close, and seldom both do.
+//!    cannot close, and which one does is not known beforehand.
 //! 2. Settling: gravity and friction act again, and the air keeps its density until the garment is at rest. Whoever welds
 //!    the closed seams (`Cloth::of_panels`) goes on with a simulation of the welded garment, which begins here: hinges
 //!    across seams hold layers apart that pairs of vertices let turn into each other. `js_mean_all` with each of its

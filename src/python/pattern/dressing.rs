@@ -34,7 +34,7 @@ use std::sync::{Mutex, MutexGuard};
 /// Args:
 ///     simulation (Simulation): Cloths with sewing, where their panels are placed.
 ///     guards_seams (bool): Whether other cloth is kept out of the strips between both sides of
-///         closing seams. Either may lead a garment so that it cannot close, and seldom both do.
+///         closing seams. Either may lead a garment so that it cannot close; the other may help.
 ///
 /// Raises:
 ///     TypeError: An object of the wrong type.
