@@ -217,7 +217,6 @@ def resume():
         lambda: click("resume"), lambda: running() or sheet().weft.result.frame_count > before
     )
     yield from until(lambda: running() is None)
-    facts["seconds_to_first_bake"] = time.time() - float(os.environ["STARTED"])
     facts["finished_at"] = sheet().weft.result.frame_count
     facts["statistic"] = sheet().weft.result.statistic
     yield 0.5

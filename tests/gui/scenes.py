@@ -7,6 +7,7 @@ usage: blender FOLDER/scene.blend --python scenes.py -- FOLDER
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import bpy
@@ -16,10 +17,22 @@ from mathutils.bvhtree import BVHTree
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
 sys.path.insert(0, str(FOLDER))
 
-from hands import by_key, click, place, press, repeated, shot, tool, until, windows  # noqa: E402
+from hands import (  # noqa: E402
+    by_key,
+    click,
+    on_screen,
+    place,
+    press,
+    repeated,
+    shot,
+    tool,
+    until,
+    windows,
+)
 from stage import facts, own, perform, running  # noqa: E402
 
 DROPPED_AT = 9  # the frame from which the cape is not held
+FIRST_COUNT = 41  # vertices along the side of the first sheet
 SEEN_AT = 40  # the frame of the figure that the screenshot is taken at
 
 
@@ -60,8 +73,8 @@ def empty_scene(last):
     scene().frame_set(1)
 
 
-def add_grid(name, count, size, **place):
-    """A square cloth of `count` vertices a side, which is made active."""
+def add_grid(name, count, size, role="CLOTH", **place):
+    """A square of `count` vertices a side, which is made active."""
     axis = np.linspace(-size / 2, size / 2, count)
     points = [(x, y, 0.0) for y in axis for x in axis]
     rows = [row * count + x for row in range(count - 1) for x in range(count - 1)]
@@ -69,7 +82,7 @@ def add_grid(name, count, size, **place):
     mesh.from_pydata(points, [], [(v, v + 1, v + count + 1, v + count) for v in rows])
     obj = bpy.data.objects.new(name, mesh)
     scene().collection.objects.link(obj)
-    obj.weft.role = "CLOTH"
+    obj.weft.role = role
     for key, value in place.items():
         setattr(obj, key, value)
     make_active(obj)
@@ -84,6 +97,7 @@ def bake():
 def steps():
     yield 1.0
     yield from click("physics")
+    yield from first_bake()
     scene().weft.quality = "DRAFT"
     yield from takes()
     yield from cape()
@@ -93,6 +107,28 @@ def steps():
         yield from garment()
     if (FOLDER / "human_walk.blend").exists():
         yield from walk()
+
+
+def first_bake():
+    """Clicks of a new user on ball, *Collider*, sheet, *Cloth* and *Bake*, settings as they are."""
+    sheet, ball = bpy.data.objects["Sheet"], bpy.data.objects["Ball"]
+    bpy.data.objects.remove(sheet)
+    sheet = add_grid("Sheet", FIRST_COUNT, 2.0, role="NONE", location=(0.0, 0.0, 0.6))
+    bpy.ops.object.select_all(action="DESELECT")
+    yield from press("F24", "view")
+    started = time.monotonic()
+    yield from click(on_screen((0.3, -0.3, -0.25)))
+    yield from repeated(lambda: click("collider"), lambda: ball.weft.role == "COLLIDER")
+    yield from click(on_screen((-0.3, -0.2, 0.6)))
+    yield from repeated(lambda: click("cloth"), lambda: sheet.weft.role == "CLOTH")
+    baked = time.monotonic()
+    yield from repeated(lambda: click("bake"), lambda: running() or sheet.weft.result.frame_count)
+    yield from until(lambda: running() is None)
+    ended = time.monotonic()
+    facts["first_bake_seconds"], facts["first_bake_own_seconds"] = ended - started, ended - baked
+    facts["first_bake_frames"] = sheet.weft.result.frame_count
+    yield 0.5
+    shot("first_bake")
 
 
 def takes():

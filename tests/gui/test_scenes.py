@@ -42,6 +42,11 @@ def test_all_scenes_were_played_without_a_traceback(facts):
     assert facts["done"] and facts["reported"] == []
 
 
+def test_six_clicks_bake_a_first_sheet_with_the_settings_as_they_are(facts):
+    print(f"{facts['first_bake_seconds']:.1f} s from the first click on")
+    assert facts["first_bake_frames"] == 60
+
+
 def test_takes_are_compared_side_by_side_and_one_is_chosen(facts):
     assert facts["compared"] == ["Sheet", "Light", "Heavy"]
     ends = facts["compared_ends"]
@@ -85,7 +90,7 @@ def test_the_preview_is_at_the_frame_of_the_figure(facts):
     assert facts["walk_pins_off"] < 0.035
 
 
-@pytest.mark.parametrize("name", ["takes", "cape", "layers", "findings"])
+@pytest.mark.parametrize("name", ["first_bake", "takes", "cape", "layers", "findings"])
 def test_screenshots_show_something(facts, name):
     assert shows_something(facts["pictures"], name)
 

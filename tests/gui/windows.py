@@ -75,7 +75,7 @@ class Debian:
 
     def open_window(self, *arguments: str, timeout: int = 600) -> None:
         """A Blender on the screen, until it closes."""
-        settings = {"DISPLAY": DISPLAY, "LIBGL_ALWAYS_SOFTWARE": "1", "STARTED": str(time.time())}
+        settings = {"DISPLAY": DISPLAY, "LIBGL_ALWAYS_SOFTWARE": "1"}
         with (self.folder / "blender.log").open("a") as log:
             subprocess.run(
                 self.command("blender", "--window-geometry", *GEOMETRY, *arguments, **settings),
