@@ -38,7 +38,9 @@ impl Intersection {
     }
 }
 
-/// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded.
+/// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded. Alternatives of a
+/// face with a reflex corner lie outside of the face there, in its plane, and so do not count for what hangs at this
+/// corner: the neighbours of the face are where the alternative is, and it is not drawn.
 pub(crate) fn is_intersecting(
     configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
@@ -52,5 +54,76 @@ pub(crate) fn is_intersecting(
             .iter()
             .any(|side| mesh.are_crossing_diagonals(edge, *side))
         && !mesh.excludes_pair(&ends, &corners)
+        && !configuration.is_at_reflex_corner(mesh.face_of_alternative_triangle(triangle), &ends)
+        && !configuration.is_at_reflex_corner(mesh.face_of_alternative_edge(edge), &corners)
         && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mesh::{Polygons, RestPositions},
+        surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
+        vec3::Vec3,
+    };
+
+    const CUT: [[u32; 3]; 3] = [[0, 1, 2], [0, 2, 3], [0, 4, 5]];
+
+    /// A square, a triangle at its corner 0, and the alternative triangle that is opposite of this corner.
+    fn square_with_a_flap() -> (CollisionMesh, Vec<Vec3>, u32) {
+        let points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+        let rest: Vec<Vec3> = points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
+        let faces = Polygons::new(&[4, 3], &[0, 1, 2, 3, 0, 4, 5], 6).unwrap();
+        let cloths = ClothCollisionData {
+            triangles: &CUT,
+            alternatives: faces.alternatives(RestPositions::Vertex(&rest), &CUT),
+            vertex_offsets: &[0, 6],
+            surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.0 }],
+            rest_positions: rest.clone().into(),
+            vertex_areas: vec![0.25; 6].into(),
+            seams: &[],
+            contact_filter: ContactFilter::default(),
+            friction_scale: Vec::new(),
+            layers: Vec::new(),
+        };
+        let mesh = CollisionMesh::new(cloths, &[]);
+        let is_opposite = |corners: &[u32; 3]| *corners == [1, 2, 3];
+        let opposite = mesh.triangles.iter().position(is_opposite).unwrap() as u32;
+        (mesh, rest, opposite)
+    }
+
+    fn edge(mesh: &CollisionMesh, ends: [u32; 2]) -> u32 {
+        mesh.edges.iter().position(|one| *one == ends).unwrap() as u32
+    }
+
+    /// Whether an edge passes through a triangle after vertices have moved to other places, in m.
+    fn passes(ends: [u32; 2], corners: Option<[u32; 3]>, places: &[(usize, [f64; 3])]) -> bool {
+        let (mesh, mut positions, opposite) = square_with_a_flap();
+        places.iter().for_each(|(vertex, place)| positions[*vertex] = Vec3::from(*place));
+        let is_wanted = |one: &[u32; 3]| Some(*one) == corners;
+        let wanted = mesh.triangles.iter().position(is_wanted).map(|index| index as u32);
+        let triangle = wanted.unwrap_or(opposite);
+        let configuration = Configuration { mesh: &mesh, positions: &positions };
+        is_intersecting(configuration, Intersection { edge: edge(&mesh, ends), triangle })
+    }
+
+    #[test]
+    fn what_hangs_at_a_reflex_corner_may_pass_through_what_is_not_drawn() {
+        let inward = (0, [0.6, 0.6, -0.1]);
+        assert!(!passes([0, 4], None, &[inward, (4, [0.6, 0.6, 1.0])]));
+        let around_diagonal = [inward, (4, [0.4, 0.4, -0.1]), (5, [0.5, 0.5, 0.2])];
+        assert!(!passes([1, 3], Some([0, 4, 5]), &around_diagonal));
+    }
+
+    #[test]
+    fn other_cloth_may_not_pass_through_the_alternatives_of_a_face() {
+        // Another edge while the corner is reflex, and an edge at the corner while it is convex.
+        let through = [(4, [0.8, 0.8, -1.0]), (5, [0.8, 0.8, 1.0])];
+        let inward = (0, [0.6, 0.6, -0.1]);
+        assert!(passes([4, 5], None, &[through[0], through[1], inward]));
+        assert!(passes([0, 4], None, &[(0, [0.0, 0.0, -0.1]), (4, [1.4, 1.4, 0.1])]));
+        let around_diagonal = [(0, [0.0, 0.0, -0.5]), (4, [1.0, 1.0, -0.5]), (5, [0.5, 0.5, 0.5])];
+        assert!(passes([1, 3], Some([0, 4, 5]), &around_diagonal));
+    }
 }

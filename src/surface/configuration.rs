@@ -41,6 +41,22 @@ impl Configuration<'_> {
         (self.position(vertex) - corner).dot(&normal)
     }
 
+    /// Whether a vertex is a reflex corner of a face: what lies beside it in the face is turned against the face as a
+    /// whole.
+    pub(crate) fn is_reflex_corner(self, face: &[u32], vertex: u32) -> bool {
+        let Some(place) = face.iter().position(|corner| *corner == vertex) else { return false };
+        let count = face.len();
+        let at = |place: usize| self.position(face[place % count]) - self.position(vertex);
+        let turn = |place: usize| at(place).cross(&at(place + 1));
+        let area: Vec3 = (0..count).map(turn).sum();
+        at(place + 1).cross(&at(place + count - 1)).dot(&area) < 0.0
+    }
+
+    /// Whether any of the vertices is a reflex corner of a face.
+    pub(crate) fn is_at_reflex_corner(self, face: &[u32], vertices: &[u32]) -> bool {
+        vertices.iter().any(|vertex| self.is_reflex_corner(face, *vertex))
+    }
+
     /// Directions across an edge into its adjacent triangles.
     pub(crate) fn directions_into_adjacent_triangles(
         self,
