@@ -8,6 +8,7 @@ made otherwise.
 
 from dataclasses import dataclass
 
+import bmesh
 import numpy as np
 from bpy.types import Mesh, Object
 
@@ -26,16 +27,20 @@ class Seams:
 
 
 def add_edges(mesh: Mesh, pairs: np.ndarray, numbers: np.ndarray) -> None:
-    """Adds loose edges behind all others, which keep their order and ends so."""
-    first = len(mesh.edges)
-    mesh.edges.add(len(pairs))
-    ends = np.concatenate([mesh_arrays.edges(mesh)[:first], pairs])
-    mesh.edges.foreach_set("vertices", ends.astype(np.int32).ravel())
-    values = np.zeros(len(mesh.edges), np.int32)
-    values[first:] = numbers
-    attribute = mesh.attributes.get(SEAM) or mesh.attributes.new(SEAM, "INT", "EDGE")
-    attribute.data.foreach_set("value", values)
-    mesh.update()
+    """Adds loose edges behind all others, which keep their order and ends so.
+
+    Not by `mesh.edges.add`, which Blender 5.2 crashes in where a mesh has edges already.
+    """
+    shape = bmesh.new()
+    shape.from_mesh(mesh)
+    attribute = shape.edges.layers.int.get(SEAM) or shape.edges.layers.int.new(SEAM)
+    shape.verts.ensure_lookup_table()
+    for ends, number in zip(pairs.tolist(), numbers.tolist(), strict=True):
+        pair = [shape.verts[end] for end in ends]
+        edge = shape.edges.get(pair) or shape.edges.new(pair)
+        edge[attribute] = number
+    shape.to_mesh(mesh)
+    shape.free()
 
 
 def of(obj: Object) -> Seams:

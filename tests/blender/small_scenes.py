@@ -30,6 +30,17 @@ def add_mesh(name: str, positions, faces) -> bpy.types.Object:
     return obj
 
 
+def add_edges(mesh: bpy.types.Mesh, *pairs: tuple[int, int]) -> None:
+    """Adds loose edges behind all others; `mesh.edges.add` is broken in Blender 5.2."""
+    shape = bmesh.new()
+    shape.from_mesh(mesh)
+    shape.verts.ensure_lookup_table()
+    for pair in pairs:
+        shape.edges.new([shape.verts[end] for end in pair])
+    shape.to_mesh(mesh)
+    shape.free()
+
+
 def add_shape(name: str, shape: bmesh.types.BMesh) -> bpy.types.Object:
     """An object of what has been modelled, which is freed."""
     mesh = bpy.data.meshes.new(name)

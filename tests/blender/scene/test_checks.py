@@ -236,8 +236,7 @@ def test_seams_are_noted_where_they_do_nothing_and_missed_where_there_are_none()
     cloth = good_cloth(count=4)
     cloth.weft.use_sewing = True
     assert found("nothing to sew").severity == "WARNING"
-    cloth.data.edges.add(1)
-    cloth.data.edges[-1].vertices = (0, 15)
+    small_scenes.add_edges(cloth.data, (0, 15))
     assert not any("sew" in title for title in titles())
     cloth.weft.use_sewing = False
     seam = found("1 edges in no face")

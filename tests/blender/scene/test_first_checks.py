@@ -53,8 +53,7 @@ def test_subdividing_leaves_seams_and_weights():
     cloth = good_cloth(count=3)
     mesh = cloth.data
     mesh.vertices.add(1)
-    mesh.edges.add(1)
-    mesh.edges[-1].vertices = (0, 9)
+    small_scenes.add_edges(mesh, (0, 9))
     cloth.weft.material.bend_warp_micro = cloth.weft.material.bend_weft_micro = 100.0
     resolution.subdivide(bpy.context, cloth)
     loose = [e for e in mesh.edges if 9 in e.vertices]
@@ -158,8 +157,7 @@ def test_seams_between_pinned_vertices_are_found_and_selected():
     cloth = good_cloth()
     mesh = cloth.data
     cloth.vertex_groups["pin"].add([63], 1.0, "REPLACE")
-    mesh.edges.add(2)
-    mesh.edges[-1].vertices, mesh.edges[-2].vertices = (0, 63), (1, 62)
+    small_scenes.add_edges(mesh, (1, 62), (0, 63))
     cloth.weft.use_sewing = True
     finding = found("1 seams cannot close: both ends are pinned")
     select(finding)

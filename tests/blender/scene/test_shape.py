@@ -341,8 +341,7 @@ def test_a_bake_with_pressure_is_resumed_bit_for_bit_and_follows_its_pins():
 def test_loose_edges_are_the_seams():
     cloth = small_scenes.add_cloth(count=4)
     assert len(mesh_arrays.loose_edges(cloth.data)) == 0
-    cloth.data.edges.add(1)
-    cloth.data.edges[-1].vertices = (0, 15)
+    small_scenes.add_edges(cloth.data, (0, 15))
     assert mesh_arrays.loose_edges(cloth.data).tolist() == [[0, 15]]
     cloth.weft.use_sewing = True
     assert read().cloths[0].sewing.tolist() == [[0, 15]]

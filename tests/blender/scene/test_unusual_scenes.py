@@ -107,8 +107,7 @@ def test_sewing_hooks_are_told_and_never_deleted():
     cloth = good_cloth(count=4)
     mesh = cloth.data
     mesh.vertices.add(2)
-    mesh.edges.add(1)
-    mesh.edges[-1].vertices = (0, 16)
+    small_scenes.add_edges(mesh, (0, 16))
     finding = found("1 vertices at edges without a face")
     assert not finding.fix and finding.indices.tolist() == [16]
     fix(found("1 vertices in no face"))

@@ -65,6 +65,18 @@ def test_a_pattern_becomes_a_cloth_in_metres_where_its_file_places_it(tmp_path):
     assert gaps(garment, points) == pytest.approx(0.4, abs=1e-6)
 
 
+def test_a_pattern_of_many_thousand_edges_is_imported(tmp_path):
+    """Blender 5.2 crashes where `mesh.edges.add` adds to as many."""
+    garment = bag_pattern.imported(tmp_path, edge_length=0.005)
+    assert len(garment.data.edges) > 30_000
+    found = seams.of(garment)
+    points = mesh_arrays.coordinates(garment.data)
+    assert set(found.numbers) == {1, 2, 3} and len(found.pairs) > 250
+    assert np.diff(found.numbers).min() == 0  # seam after seam, and along each of them
+    sides = [points[found.pairs[found.numbers == number, 0]] for number in (1, 2, 3)]
+    assert max(np.linalg.norm(np.diff(side, axis=0), axis=1).max() for side in sides) < 0.006
+
+
 def test_the_uv_map_is_the_pattern_in_metres_with_panels_side_by_side(tmp_path):
     garment = bag_pattern.imported(tmp_path)
     mesh = garment.data
