@@ -151,19 +151,22 @@ lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, struc
 	.venv/bin/ruff check addon examples tests weft.pyi
 	.venv/bin/python -m pytest --quiet tests/structure
 
+# Simulations of tests are small: two with one thread each get more done than one with two.
+run_pytest = RAYON_NUM_THREADS=1 $(1)/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(2)
+
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
 	cargo test --release --no-default-features
 	cargo test --release --lib
 
 test-python: .venv/weft ## pytest over the installed wheel
-	.venv/bin/python -m pytest tests/python
+	$(call run_pytest,.venv,tests/python)
 
 test-slow: .venv/weft ## pytest over slow motion with default settings, against closed forms
-	.venv/bin/python -m pytest tests/slow_motion
+	$(call run_pytest,.venv,tests/slow_motion)
 
 test-hostile: .venv/weft ## pytest over the hostile scenes, in their short form
-	.venv/bin/python -m pytest tests/hostile
+	$(call run_pytest,.venv,tests/hostile)
 
 test-blender: $(BPY_ENVS:%=test-%) ## pytest over each bpy there is a Python for
 
@@ -173,7 +176,7 @@ test-gui: .venv/ready $(ZIP) ## the extension in a real window; makes a Debian o
 
 .PHONY: $(BPY_ENVS:%=test-%)
 $(BPY_ENVS:%=test-%): test-%: %/ready out/library/weft $(ZIP)
-	PYTHONPATH=out/library $*/bin/python -m pytest tests/blender
+	PYTHONPATH=out/library $(call run_pytest,$*,tests/blender)
 
 # --- set-up -----------------------------------------------------------------------------------
 
