@@ -100,7 +100,9 @@ mod tests {
     /// Whether an edge passes through a triangle after vertices have moved to other places, in m.
     fn passes(ends: [u32; 2], corners: Option<[u32; 3]>, places: &[(usize, [f64; 3])]) -> bool {
         let (mesh, mut positions, opposite) = square_with_a_flap();
-        places.iter().for_each(|(vertex, place)| positions[*vertex] = Vec3::from(*place));
+        for (vertex, place) in places {
+            positions[*vertex] = Vec3::from(*place);
+        }
         let is_wanted = |one: &[u32; 3]| Some(*one) == corners;
         let wanted = mesh.triangles.iter().position(is_wanted).map(|index| index as u32);
         let triangle = wanted.unwrap_or(opposite);
