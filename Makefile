@@ -155,9 +155,8 @@ lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, struc
 run_pytest = RAYON_NUM_THREADS=1 $(1)/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(2)
 
 # The release profile, because the physics tests compute for minutes otherwise.
-test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
+test-rust: | rust ## cargo test; the binding, which has no tests of its own, is tested from Python
 	cargo test --release --no-default-features
-	cargo test --release --lib
 
 test-python: .venv/weft ## pytest over the installed wheel
 	$(call run_pytest,.venv,tests/python)
