@@ -40,7 +40,8 @@ impl Intersection {
 
 /// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded. Alternatives of a
 /// face with a reflex corner lie outside of the face there, in its plane, and so do not count for what hangs at this
-/// corner: the neighbours of the face are where the alternative is, and it is not drawn.
+/// corner: the neighbours of the face are where the alternative is, and it is not drawn unless the face is folded by
+/// more than a right angle.
 pub(crate) fn is_intersecting(
     configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
@@ -54,9 +55,9 @@ pub(crate) fn is_intersecting(
             .iter()
             .any(|side| mesh.are_crossing_diagonals(edge, *side))
         && !mesh.excludes_pair(&ends, &corners)
+        && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
         && !configuration.is_at_reflex_corner(mesh.face_of_alternative_triangle(triangle), &ends)
         && !configuration.is_at_reflex_corner(mesh.face_of_alternative_edge(edge), &corners)
-        && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from addon.bake import status
 from addon.cache import pc2
+from addon.garment import seams
 from addon.storage import cache_paths
 
 
@@ -31,14 +32,8 @@ def add_mesh(name: str, positions, faces) -> bpy.types.Object:
 
 
 def add_edges(mesh: bpy.types.Mesh, *pairs: tuple[int, int]) -> None:
-    """Adds loose edges behind all others; `mesh.edges.add` is broken in Blender 5.2."""
-    shape = bmesh.new()
-    shape.from_mesh(mesh)
-    shape.verts.ensure_lookup_table()
-    for pair in pairs:
-        shape.edges.new([shape.verts[end] for end in pair])
-    shape.to_mesh(mesh)
-    shape.free()
+    """Adds loose edges behind all others."""
+    seams.add_edges(mesh, np.array(pairs), np.zeros(len(pairs), np.int32))
 
 
 def add_shape(name: str, shape: bmesh.types.BMesh) -> bpy.types.Object:

@@ -43,7 +43,6 @@ def test_all_scenes_were_played_without_a_traceback(facts):
 
 
 def test_five_clicks_bake_a_first_sheet_with_the_settings_as_they_are(facts):
-    print(f"{facts['first_bake_seconds']:.1f} s from the first click on")
     assert facts["first_bake_frames"] == 60
 
 
