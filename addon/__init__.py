@@ -4,6 +4,7 @@
 import atexit
 
 from . import handlers, properties
+from .authoring import operators as authoring_operators
 from .bake import job, live
 from .checks import operators as check_operators
 from .fabrics import operators as fabric_operators
@@ -41,6 +42,7 @@ MODULES = (
     garment_operators,
     panel_operators,
     sewing_operators,
+    authoring_operators,
     take_operators,
     export,
     panels,

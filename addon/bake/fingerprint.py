@@ -44,6 +44,7 @@ SHAPE_SETTINGS = (
     "use_sewing",
     "sewing_time",
     "sewing_force",
+    "seam_stiffness",
     "use_pressure",
     "use_volume",
     "pressure_group",

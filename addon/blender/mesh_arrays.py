@@ -117,13 +117,29 @@ def weights_in(mesh: Mesh, group: int) -> np.ndarray:
     return weights
 
 
-def loose_edge_indices(mesh: Mesh) -> np.ndarray:
-    """Indices of the edges without a face."""
+def corner_edges(mesh: Mesh) -> np.ndarray:
+    """Edge from each face corner to the next one of its face."""
     used = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("edge_index", used)
-    is_loose = np.ones(len(mesh.edges), bool)
-    is_loose[used] = False
-    return np.flatnonzero(is_loose)
+    return used
+
+
+def following_corners(counts: np.ndarray) -> np.ndarray:
+    """The next corner of the same face for each corner, from numbers of corners."""
+    lasts = np.cumsum(counts) - 1
+    following = np.arange(counts.sum()) + 1
+    following[lasts] = lasts - counts + 1
+    return following
+
+
+def edge_uses(mesh: Mesh) -> np.ndarray:
+    """Number of faces of each edge."""
+    return np.bincount(corner_edges(mesh), minlength=len(mesh.edges))
+
+
+def loose_edge_indices(mesh: Mesh) -> np.ndarray:
+    """Indices of the edges without a face."""
+    return np.flatnonzero(edge_uses(mesh) == 0)
 
 
 def edges(mesh: Mesh) -> np.ndarray:

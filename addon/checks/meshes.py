@@ -103,9 +103,7 @@ def _topology(obj: Object) -> Iterator[Finding]:
     used = np.zeros(len(mesh.vertices), bool)
     used[corners] = True
     yield from _loose(obj, np.flatnonzero(~used))
-    edges = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("edge_index", edges)
-    uses = np.bincount(edges, minlength=len(mesh.edges))
+    uses = mesh_arrays.edge_uses(mesh)
     if (uses > 2).any():
         meaning = (
             "A fabric has one face on each side of an edge. Separate the third one, or make it a "

@@ -55,17 +55,11 @@ def is_free(cls: type[Operator]) -> bool:
     return True
 
 
-class WEFT_OT_pattern_import(ImportHelper, Operator):
-    bl_idname = "weft.pattern_import"
-    bl_label = "Import Sewing Pattern"
-    bl_description = (
-        "Add a garment made of the panels of a sewing pattern, placed as in its file, with its "
-        "seams as sewing edges: GarmentCode JSON, SVG or DXF-AAMA"
-    )
+class AddsGarment:
+    """Operator that adds the garment of a pattern, which it gets from `pattern_and_name`."""
+
     bl_options = {"REGISTER", "UNDO"}
 
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json;*.svg;*.dxf", options={"HIDDEN"})
     edge_length: FloatProperty(
         name="Edge Length (m)",
         description="Length of the edges of the mesh, in m, where a panel states none: 0.02 for a "
@@ -86,24 +80,36 @@ class WEFT_OT_pattern_import(ImportHelper, Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            pattern = bridge.library().Pattern.read(self.filepath)
+            pattern, name = self.pattern_and_name(context)
             edge_length = as_decimal(self.edge_length)
             errors, remarks = self._findings(pattern, edge_length)
             if errors:
                 for message in errors:
                     self.report({"ERROR"}, message)
                 return {"CANCELLED"}
-            name = pattern_mesh.shown_name(self.filepath)
-            obj, others = pattern_mesh.add(context, pattern, name, edge_length)
+            garment = pattern_mesh.add(context, pattern, name, edge_length)
+            self.finish(context, garment)
         except REPORTED_ERRORS as error:
-            self.report({"ERROR"}, error_message(error, FILE_PROBLEM))
+            self.report({"ERROR"}, error_message(error, self.problem))
             return {"CANCELLED"}
-        _make_active(context, obj)
-        remarks += others + _far_panels(context, pattern)
-        for message in remarks:
+        _make_active(context, garment.obj)
+        for message in remarks + garment.remarks + self.remarks(context, pattern):
             self.report({"WARNING"}, message)
-        self._summarise(pattern, obj)
+        self.report({"INFO"}, f"'{garment.obj.name}': {self.summary(pattern)}")
         return {"FINISHED"}
+
+    problem = "no garment can be made of it"
+
+    def finish(self, _context: Context, _garment: pattern_mesh.PatternGarment) -> None:
+        """What else is done to the new garment."""
+
+    def remarks(self, _context: Context, _pattern: Any) -> list[str]:
+        """Warnings once it is there."""
+        return []
+
+    def summary(self, pattern: Any) -> str:
+        """What has been added."""
+        return f"{len(pattern.panels)} panels, {len(pattern.stitches)} seams"
 
     def _findings(self, pattern: Any, edge_length: float) -> tuple[list[str], list[str]]:
         found = pattern.findings(edge_length)
@@ -112,11 +118,29 @@ class WEFT_OT_pattern_import(ImportHelper, Operator):
             messages[finding["severity"]].append(finding["message"])
         return messages["error"], messages["warning"]
 
-    def _summarise(self, pattern: Any, obj: Object) -> None:
-        counts = f"{len(pattern.panels)} panels, {len(pattern.stitches)} seams"
-        if not pattern.stitches:
-            counts += ": sew its edges in edit mode"
-        self.report({"INFO"}, f"'{obj.name}': {counts}")
+
+class WEFT_OT_pattern_import(AddsGarment, ImportHelper, Operator):
+    bl_idname = "weft.pattern_import"
+    bl_label = "Import Sewing Pattern"
+    bl_description = (
+        "Add a garment made of the panels of a sewing pattern, placed as in its file, with its "
+        "seams as sewing edges: GarmentCode JSON, SVG or DXF-AAMA"
+    )
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json;*.svg;*.dxf", options={"HIDDEN"})
+    problem = FILE_PROBLEM
+
+    def pattern_and_name(self, _context: Context) -> tuple[Any, str]:
+        pattern = bridge.library().Pattern.read(self.filepath)
+        return pattern, pattern_mesh.shown_name(self.filepath)
+
+    def remarks(self, context: Context, pattern: Any) -> list[str]:
+        return _far_panels(context, pattern)
+
+    def summary(self, pattern: Any) -> str:
+        counts = super().summary(pattern)
+        return counts if pattern.stitches else f"{counts}: sew its edges in edit mode"
 
 
 class WEFT_OT_pattern_export(OnGarment, ExportHelper, Operator):

@@ -11,7 +11,8 @@ from ..blender.errors import REPORTED_ERRORS, error_message
 from ..fabrics import presets
 from ..properties import change_counter
 from ..properties.fabric import as_decimal
-from . import pattern_mesh, wrapping
+from . import pattern_mesh
+from .arrangement import wrapping
 from .operators import OnGarment, collider_geometries
 
 

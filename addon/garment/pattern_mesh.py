@@ -6,6 +6,7 @@ the index of the panel, the edge attribute `seam` the number of the seam.
 """
 
 import json
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ..properties.fabric import as_decimal
 from ..properties.garment import WeftGarment
 from ..simulation import bridge
 from . import panel_fabrics, seams
+from .dressed import shape_key, welding
 
 UV_NAME = "Pattern"
 GAP = 0.02  # m, between panels in the UV map
@@ -26,8 +28,22 @@ MIN_SEWING_TIME = 1.0  # s
 ASPECT = 1.4  # of the widths of the UV layout over its height
 
 
-def add(context: Context, pattern: Any, name: str, edge_length: float) -> tuple[Object, list[str]]:
-    """The mesh of a `weft.Pattern` as a cloth of the scene, with remarks; edge length in m."""
+@dataclass(frozen=True)
+class PatternGarment:
+    """A cloth of the scene, the `weft.PatternMesh` that it has, and remarks on its fabrics."""
+
+    obj: Object
+    meshed: Any
+    remarks: list[str]
+
+    def place(self, points: np.ndarray, scale: float) -> None:
+        """Gives it a dressed shape in m, by the vertices of its panels, with its seams sewn."""
+        shape_key.write(self.obj, points / scale)
+        welding.weld(self.obj, welding.weldable(self.obj.data, self.meshed.seams))
+
+
+def add(context: Context, pattern: Any, name: str, edge_length: float) -> PatternGarment:
+    """The mesh of a `weft.Pattern` as a cloth of the scene; edge length in m."""
     meshed = pattern.mesh(edge_length)
     mesh = _mesh(meshed, name, context.scene.unit_settings.scale_length)
     obj = bpy.data.objects.new(name, mesh)
@@ -40,7 +56,7 @@ def add(context: Context, pattern: Any, name: str, edge_length: float) -> tuple[
         entry = settings.garment.panels.add()
         entry.name, entry.fabric = panel["name"], panel["fabric"] or ""
         entry.edge_length = panel["edge_length"] or 0.0
-    return obj, _set_up(obj, pattern, meshed)
+    return PatternGarment(obj, meshed, _set_up(obj, pattern, meshed))
 
 
 def mesh_again(context: Context, obj: Object) -> list[str]:

@@ -19,7 +19,7 @@ from bpy.types import Collection, PropertyGroup
 from ..force_fields.forces import WEIGHT_NAMES
 from .attachment import WeftAttachment
 from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
-from .garment import WeftGarment
+from .garment import WeftGarment, WeftSewing
 from .take import WeftTake
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -179,7 +179,7 @@ class WeftFieldWeights(PropertyGroup):
 WEIGHTS = ("gravity", "all", *WEIGHT_NAMES.values())
 
 
-class WeftObject(PropertyGroup):
+class WeftObject(WeftSewing, PropertyGroup):
     """Role and settings of an object in the simulation."""
 
     role: EnumProperty(
@@ -277,34 +277,6 @@ class WeftObject(PropertyGroup):
             ("WARP", "Warp", "Along the warp alone"),
             ("WEFT", "Weft", "Along the weft alone: cuffs and waistbands whose warp hangs down"),
         ),
-        update=changed,
-    )
-    use_sewing: BoolProperty(
-        name="Sewing",
-        options=NOT_ANIMATABLE,
-        description="Draw the ends of edges that belong to no face together, and hold them",
-        default=False,
-        update=changed,
-    )
-    sewing_time: FloatProperty(
-        name="Sewing Time (s)",
-        options=NOT_ANIMATABLE,
-        description="Time in which sewn vertices come together, in s",
-        default=1.0,
-        min=0.01,
-        soft_max=10.0,
-        precision=2,
-        update=changed,
-    )
-    sewing_force: FloatProperty(
-        name="Max Sewing Force (N)",
-        options=NOT_ANIMATABLE,
-        description="Largest force of a sewing edge, in N; a seam opens under more. 0 for the "
-        "force that stretches the cloth beside it by a quarter",
-        default=0.0,
-        min=0.0,
-        soft_max=100.0,
-        precision=3,
         update=changed,
     )
     use_pressure: BoolProperty(

@@ -256,7 +256,7 @@ class SceneReader:
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
             rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
-            options=rest_shape.property_scales(obj)
+            options=rest_shape.property_scales(obj, rest, areas)
             | sewing_options(obj)
             | collision_options(obj, self._colliders_in_order),
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,

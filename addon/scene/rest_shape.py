@@ -12,6 +12,7 @@ from ..blender import mesh_arrays
 from ..properties.fabric import as_decimal
 
 PROPERTIES = ("stretch", "shear", "bend", "friction")
+SEAM_WIDTH = 0.02  # m, both allowances of a seam
 SAME_UV = 1e-5  # distance in UV units below which corners of a vertex coincide
 
 
@@ -131,15 +132,34 @@ class InternalSprings:
         }
 
 
-def property_scales(obj: Object) -> dict[str, np.ndarray]:
-    """Factors on fabric properties at each vertex, as keywords of `weft.Cloth`."""
+def property_scales(obj: Object, rest: np.ndarray, areas: np.ndarray) -> dict[str, np.ndarray]:
+    """Factors on fabric properties at each vertex, as keywords of `weft.Cloth`; rest positions and
+    vertex areas in m and m².
+    """
     found = {}
     for name in PROPERTIES:
         weights = mesh_arrays.group_weights(obj, getattr(obj.weft, f"{name}_group"))
         if weights is not None:
             factor = as_decimal(getattr(obj.weft, f"{name}_factor"))
             found[f"{name}_scale"] = 1.0 + weights * (factor - 1.0)
+    stiffness = as_decimal(obj.weft.seam_stiffness)
+    if stiffness != 1.0:
+        shares = _seam_shares(obj.data, rest, areas)
+        found["bend_scale"] = found.get("bend_scale", 1.0) * (1.0 + shares * (stiffness - 1.0))
     return found
+
+
+def _seam_shares(mesh: Mesh, rest: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """Area of seams over that of each vertex, so that they are as stiff at every edge length.
+
+    Seams are edges between two faces that are marked as such.
+    """
+    is_seam = np.empty(len(mesh.edges), bool)
+    mesh.edges.foreach_get("use_seam", is_seam)
+    ends = mesh_arrays.edges(mesh)[is_seam & (mesh_arrays.edge_uses(mesh) == 2)]
+    lengths = np.linalg.norm(rest[ends[:, 0]] - rest[ends[:, 1]], axis=1)
+    beside = np.bincount(ends.ravel(), np.repeat(lengths / 2.0, 2), len(rest))
+    return SEAM_WIDTH * beside / np.maximum(areas, 1e-12)
 
 
 def mass_scale(obj: Object) -> np.ndarray | None:

@@ -96,6 +96,7 @@ class PHYSICS_PT_weft_seams(PhysicsPanel, Panel):
         column.operator("weft.seam_ratio", icon="DRIVER_DISTANCE")
         if context.object.mode != "EDIT":
             layout.label(text="In edit mode", icon="INFO")
+        layout.prop(context.object.weft, "seam_stiffness")
 
 
 register, unregister = bpy.utils.register_classes_factory(

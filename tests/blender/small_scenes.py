@@ -56,6 +56,13 @@ def add_cloth(name: str = "Sheet", count: int = 8, *, pinned: bool = True) -> bp
     return cloth
 
 
+def with_seams(sheet: bpy.types.Object) -> bpy.types.Object:
+    """A sheet whose edges along its rows are marked as seams."""
+    for edge in sheet.data.edges:
+        edge.use_seam = abs(edge.vertices[1] - edge.vertices[0]) == 1
+    return sheet
+
+
 def add_floor(name: str = "Floor", size: float = 4.0) -> bpy.types.Object:
     floor = add_mesh(name, *grid(3, size))
     floor.weft.role = "COLLIDER"

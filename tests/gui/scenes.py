@@ -103,10 +103,12 @@ def steps():
     yield from cape()
     yield from layers()
     yield from findings()
+    yield from authoring()
     if (FOLDER / "shirt.json").exists():
         yield from garment()
     if (FOLDER / "human_walk.blend").exists():
         yield from walk()
+        yield from made_around()
 
 
 def first_bake():
@@ -231,6 +233,47 @@ def findings():
     facts["findings_current"].append(are_current(bpy.context))
 
 
+def by_menu(words, done):
+    """Opens the menu *Add* and types what to look for in it."""
+
+    def hand():
+        yield from press("shift+a")
+        tool(f'type --delay 60 "{words}"')
+        yield 1.5
+        tool("key Return")
+        yield 1.5
+
+    yield from repeated(hand, done)
+    yield from press("F24", "view")
+
+
+def authoring():
+    """A skirt, a cloth of a curve, one around a figure, one of a UV map: added and undone."""
+    empty_scene(20)
+    bpy.ops.curve.primitive_bezier_circle_add(radius=0.4, location=(2.0, 0.0, 0.0))
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.2, depth=1.6, location=(0.0, 0.0, 0.8))
+    bpy.context.object.name = "Figure"
+    bpy.ops.mesh.primitive_cube_add(size=0.5, location=(-2.0, 0.0, 0.0))
+    bpy.context.object.name = "Box"
+    bpy.ops.ed.undo_push(message="scene")
+    before = set(bpy.data.objects.keys())
+    facts["authored"], facts["authored_undone"] = {}, {}
+    sources = (("Skirt", "Box"), ("Cloth from Outline", "BézierCircle"))
+    sources += (("Two Panels around Object", "Figure"), ("Pattern from UV Map", "Box"))
+    for words, source in sources:
+        name = next(n for n in before if n.startswith(source[:2]))
+        make_active(bpy.data.objects[name])
+        bpy.ops.ed.undo_push(message="selection")
+        new = lambda: sorted(set(bpy.data.objects.keys()) - before)  # noqa: E731
+        yield from by_menu(words, new)
+        facts["authored"][words] = new()
+        look_at_all()
+        yield 0.5
+        shot("authoring" if words.startswith("Two") else "authored")
+        yield from repeated(lambda: press("ctrl+z"), lambda: not new())  # noqa: B023
+        facts["authored_undone"][words] = new()
+
+
 def choose_file(name):
     """Types a name into the file browser that has opened."""
     yield from until(lambda: windows() == 2, 10.0)
@@ -283,15 +326,29 @@ def garment():
     shot("undressed")
 
 
+def walking_figure(garment=""):
+    """Opens the walking figure, with one of its garments at most."""
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "human_walk.blend"), load_ui=False)
+    scene().weft.cache_directory = str(FOLDER / "walk_cache")
+    for name in {"Dress", "Tshirt", "Pattern"} - {garment}:
+        bpy.data.objects.remove(bpy.data.objects[name])
+    return bpy.data.objects["Body"]
+
+
+def look_at_body():
+    """The whole figure, with the garment that is active selected again."""
+    garment = bpy.context.object
+    make_active(bpy.data.objects["Body"])
+    view_operator("view_selected")
+    make_active(garment)
+
+
 def walk():
     """The dress of the walking figure while it is baked: cloth and body at one frame."""
-    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "human_walk.blend"), load_ui=False)
+    body = walking_figure("Dress")
     yield 1.0
     scene().frame_end = SEEN_AT + 10
-    scene().weft.cache_directory = str(FOLDER / "walk_cache")
-    dress, body = bpy.data.objects["Dress"], bpy.data.objects["Body"]
-    for name in ("Tshirt", "Pattern"):
-        bpy.data.objects.remove(bpy.data.objects[name])
+    dress = bpy.data.objects["Dress"]
     modifier = dress.modifiers.new("Armature", "ARMATURE")
     modifier.object, modifier.vertex_group = bpy.data.objects["Armature"], "pin"
     dress.weft.role, dress.weft.pin_group, body.weft.role = "CLOTH", "pin", "COLLIDER"
@@ -318,6 +375,33 @@ def walk():
     facts["walk_pins_off"] = max(surface.find_nearest(points[index])[3] for index in held)
     tool("key Escape")
     yield from until(lambda: running() is None, 60.0)
+
+
+def made_around():
+    """The pictures of the page on garments: two panels around a figure that then walks in them."""
+    body = walking_figure()
+    scene().frame_end = SEEN_AT
+    garments = lambda: [o for o in bpy.data.objects if o.weft.garment.pattern]  # noqa: E731
+    make_active(body)
+    yield from by_menu("Two Panels around Object", garments)
+    garment = garments()[0]
+    look_at_body()
+    yield 1.0
+    shot("around")
+    dressing = own("garment.dressing").running
+    yield from by_key("weft.dress", dressing)
+    yield 6.0
+    shot("around_dressing")
+    yield from until(lambda: dressing() is None, 900.0)
+    facts["around"] = garment.weft.garment.report
+    yield 1.0
+    shot("around_dressed")
+    yield from bake()
+    facts["around_frames"] = garment.weft.result.frame_count
+    scene().frame_set(SEEN_AT)
+    look_at_body()
+    yield 1.5
+    shot("around_walking")
 
 
 perform(steps(), lambda: os._exit(0))

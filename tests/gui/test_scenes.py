@@ -17,6 +17,8 @@ FILES = {
     "body.obj": DATA / "patterns/mean_all.obj",
     "human_walk.blend": DATA / "scenes/human_walk.blend",
 }
+GARMENTS = ("imported", "dressing", "dressed", "undressed", "walk", "around", "around_dressing")
+GARMENTS += ("around_dressed", "around_walking")
 needs_shared = pytest.mark.skipif(
     not all(path.is_file() for path in FILES.values()), reason=f"no '{DATA}': set WEFT_SHARED"
 )
@@ -73,6 +75,22 @@ def test_findings_of_beginners_select_their_place_and_vanish_with_a_change(facts
     assert facts["findings_current"] == [True, False]
 
 
+def test_garments_are_added_by_the_menu_and_undone(facts):
+    assert {words: len(new) for words, new in facts["authored"].items()} == {
+        "Skirt": 1,
+        "Cloth from Outline": 1,
+        "Two Panels around Object": 1,
+        "Pattern from UV Map": 1,
+    }
+    assert not any(facts["authored_undone"].values())
+
+
+@needs_shared
+def test_a_garment_around_the_figure_is_dressed_and_walks(facts):
+    assert facts["around"].startswith("Dressed in")
+    assert facts["around_frames"] == 40
+
+
 @needs_shared
 def test_a_pattern_is_imported_dressed_and_undressed_once(facts):
     assert len(facts["imported"]) == 1
@@ -89,12 +107,14 @@ def test_the_preview_is_at_the_frame_of_the_figure(facts):
     assert facts["walk_pins_off"] < 0.035
 
 
-@pytest.mark.parametrize("name", ["first_bake", "takes", "cape", "layers", "findings"])
+@pytest.mark.parametrize(
+    "name", ["first_bake", "takes", "cape", "layers", "findings", "authoring", "authored"]
+)
 def test_screenshots_show_something(facts, name):
     assert shows_something(facts["pictures"], name)
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["imported", "dressing", "dressed", "undressed", "walk"])
+@pytest.mark.parametrize("name", GARMENTS)
 def test_screenshots_of_garments_show_something(facts, name):
     assert shows_something(facts["pictures"], name)

@@ -111,9 +111,7 @@ def _spoilt(mesh: Mesh, group: np.ndarray) -> np.ndarray:
     order = np.lexsort((corners, faces))
     same = (np.diff(corners[order]) == 0) & (np.diff(faces[order]) == 0)
     degenerate = corners[order][1:][same]
-    lasts = np.cumsum(counts) - 1
-    following = np.arange(len(corners)) + 1
-    following[lasts] = lasts - counts + 1
+    following = mesh_arrays.following_corners(counts)
     sides = np.sort(np.stack([corners, corners[following]], axis=1), axis=1)
     edges, uses = np.unique(sides, axis=0, return_counts=True)
     sewn = np.bincount(group, minlength=len(group)) > 1

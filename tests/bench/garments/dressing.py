@@ -60,6 +60,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--programs", default="weft", help="weft, blender")
     parser.add_argument("--frames", type=int, default=48, help="after the dressing")
     parser.add_argument("--out", type=Path, default=Path("out"))
+    parser.add_argument("--save", action="store_true", help="a .blend file of each run beside it")
     return parser.parse_args()
 
 
@@ -114,6 +115,9 @@ def one_run(wanted: argparse.Namespace, program: str, pattern: str, length: str,
     """A pattern with a program, in a process of its own."""
     options = ["--edge-length", length, "--seed", seed, "--frames", str(wanted.frames)]
     options += ["--moved", wanted.moved]
+    if wanted.save:
+        name = f"dressing_{program}_{pattern}_{length}_{wanted.moved}_{seed}.blend"
+        options += ["--save", str((wanted.out / name).resolve())]
     row = result(wanted.blender_python, "garments/dressing_run.py", program, pattern, *options)
     frames, names = row["frames"], ("seconds", "itself", "body", "gap", "median")
     row["figures"] = {name: np.array([frame[name] for frame in frames]) for name in names}

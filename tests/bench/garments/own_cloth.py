@@ -10,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "blender"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "blender/whole_scenes"))
 from penetration import evaluated_world_mesh
 
 

@@ -17,7 +17,6 @@ import bpy
 import demo_scene
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "whole_scenes"))
 from drawn import crossings
 from penetration import ClosedSurface, evaluated_world_mesh

@@ -6,6 +6,7 @@ import json
 import bpy
 import numpy as np
 import small_scenes
+from small_scenes import with_seams
 
 from addon.blender import mesh_arrays
 
@@ -406,6 +407,7 @@ OBJECT = [
     ("use_sewing", False, True, panels, "extent", False),
     ("sewing_time", 0.3, 5.0, panels, "extent", True),
     ("sewing_force", 0.004, 5.0, loaded_panels, "path", False),
+    ("seam_stiffness", 1.0, 20.0, lambda: with_seams(cantilever()), "lowest", True),
     ("use_pressure", False, True, ball, "extent", True),
     ("pressure", 5.0, 100.0, ball, "extent", True),
     ("use_volume", False, True, ball_of_volume, "extent", True),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .sections import curves_at
+
 SECTIONS = 9  # of a limb, evenly along the panels
 GAP = 0.005  # m, between panels beside each other
 
@@ -57,10 +59,9 @@ def limb(points: np.ndarray, triangles: np.ndarray, panels: list[FlatPanel]) -> 
     middle = np.mean([panel.center for panel in panels], axis=0)
     length = max(float(np.ptp(panel.along)) for panel in panels)
     shares = (np.arange(SECTIONS) + 0.5) / SECTIONS - 0.5
-    sections = [
-        _section(points, triangles, middle + axis * share * length, axis) for share in shares
-    ]
-    sections = [section for section in sections if section is not None]
+    origins = [middle + axis * share * length for share in shares]
+    found = [(origin, curves_at(points, triangles, origin, axis)) for origin in origins]
+    sections = [min(curves, key=lambda c, o=o: _reach(c, o)) for o, curves in found if curves]
     if not sections:
         raise ValueError("no collider is beside the chosen panels: move them to the limb first")
     centers = np.array([(s.min(axis=0) + s.max(axis=0)) / 2.0 for s in sections])
@@ -125,37 +126,9 @@ def _outward(panel: FlatPanel, around: Limb) -> np.ndarray:
     return _unit(normal)
 
 
-def _section(
-    points: np.ndarray, triangles: np.ndarray, origin: np.ndarray, normal: np.ndarray
-) -> np.ndarray | None:
-    """Points of the curve in which a plane cuts a surface that is nearest to `origin`."""
-    heights = (points - origin) @ normal
-    above = heights > 0.0
-    cut = triangles[above[triangles].any(axis=1) & ~above[triangles].all(axis=1)]
-    edges = np.sort(cut[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
-    is_cut = above[edges[:, :, 0]] != above[edges[:, :, 1]]
-    if not is_cut.any():
-        return None
-    ends, labels = np.unique(edges[is_cut], axis=0, return_inverse=True)
-    pieces = _connected(labels.reshape(-1, 2), len(ends))
-    low, high = heights[ends[:, 0]], heights[ends[:, 1]]
-    share = (low / (low - high))[:, None]
-    places = points[ends[:, 0]] + share * (points[ends[:, 1]] - points[ends[:, 0]])
-    curves = [places[pieces == piece] for piece in np.unique(pieces)]
-    return min(curves, key=lambda curve: float(np.linalg.norm(curve - origin, axis=1).max()))
-
-
-def _connected(links: np.ndarray, count: int) -> np.ndarray:
-    """The least index that each of `count` nodes is connected with."""
-    labels = np.arange(count)
-    while True:
-        lower = labels.copy()
-        least = labels[links].min(axis=1)
-        for end in (0, 1):
-            np.minimum.at(lower, links[:, end], least)
-        if np.array_equal(lower, labels):
-            return labels
-        labels = lower[lower]
+def _reach(curve: np.ndarray, origin: np.ndarray) -> float:
+    """Distance of the farthest point of a curve."""
+    return float(np.linalg.norm(curve - origin, axis=1).max())
 
 
 def _sign(value: float) -> float:
