@@ -133,6 +133,8 @@ class TwoPanels:
         beside = min(neck.width / 2.0 + NECK_EASE, NECK_SHARE * wide)
         middle = sections.arms.middle
         heights = [sections.top_at(middle + x) for x in (beside, wide)]
+        if min(heights) < sections.arms.height:
+            raise ValueError("the figure has no shoulders below a neck: choose an open top")
         return np.column_stack([(beside, wide), heights])
 
 

@@ -149,6 +149,13 @@ def edges(mesh: Mesh) -> np.ndarray:
     return ends.astype(np.int64)
 
 
+def seam_edges(mesh: Mesh) -> np.ndarray:
+    """Vertex pairs of the edges between two faces that are marked as seams, `(edges, 2)`."""
+    is_seam = np.empty(len(mesh.edges), bool)
+    mesh.edges.foreach_get("use_seam", is_seam)
+    return edges(mesh)[is_seam & (edge_uses(mesh) == 2)]
+
+
 def loose_edges(mesh: Mesh) -> np.ndarray:
     """Vertex pairs of the edges without a face, `(edges, 2)`."""
     return edges(mesh)[loose_edge_indices(mesh)]

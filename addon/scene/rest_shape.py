@@ -150,13 +150,8 @@ def property_scales(obj: Object, rest: np.ndarray, areas: np.ndarray) -> dict[st
 
 
 def _seam_shares(mesh: Mesh, rest: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Area of seams over that of each vertex, so that they are as stiff at every edge length.
-
-    Seams are edges between two faces that are marked as such.
-    """
-    is_seam = np.empty(len(mesh.edges), bool)
-    mesh.edges.foreach_get("use_seam", is_seam)
-    ends = mesh_arrays.edges(mesh)[is_seam & (mesh_arrays.edge_uses(mesh) == 2)]
+    """Area of seams over that of each vertex, so that they are as stiff at every edge length."""
+    ends = mesh_arrays.seam_edges(mesh)
     lengths = np.linalg.norm(rest[ends[:, 0]] - rest[ends[:, 1]], axis=1)
     beside = np.bincount(ends.ravel(), np.repeat(lengths / 2.0, 2), len(rest))
     return SEAM_WIDTH * beside / np.maximum(areas, 1e-12)

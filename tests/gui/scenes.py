@@ -233,6 +233,18 @@ def findings():
     facts["findings_current"].append(are_current(bpy.context))
 
 
+def add_bottle(name):
+    """A body with a neck, of rings of 24 vertices."""
+    profile = [(0.02, 0.0), (0.2, 0.02), (0.2, 0.9), (0.06, 1.05), (0.05, 1.1), (0.08, 1.3)]
+    turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    points = [(r * np.cos(a), r * np.sin(a), z) for r, z in profile for a in turn]
+    sides = [(24 * row + k, 24 * row + (k + 1) % 24) for row in range(5) for k in range(24)]
+    mesh = bpy.data.meshes.new(name)
+    faces = [(one, other, other + 24, one + 24) for one, other in sides]
+    mesh.from_pydata(points, [], [*faces, tuple(range(120, 144)), tuple(range(23, -1, -1))])
+    scene().collection.objects.link(bpy.data.objects.new(name, mesh))
+
+
 def by_menu(words, done):
     """Opens the menu *Add* and types what to look for in it."""
 
@@ -251,8 +263,7 @@ def authoring():
     """A skirt, a cloth of a curve, one around a figure, one of a UV map: added and undone."""
     empty_scene(20)
     bpy.ops.curve.primitive_bezier_circle_add(radius=0.4, location=(2.0, 0.0, 0.0))
-    bpy.ops.mesh.primitive_cylinder_add(radius=0.2, depth=1.6, location=(0.0, 0.0, 0.8))
-    bpy.context.object.name = "Figure"
+    add_bottle("Figure")
     bpy.ops.mesh.primitive_cube_add(size=0.5, location=(-2.0, 0.0, 0.0))
     bpy.context.object.name = "Box"
     bpy.ops.ed.undo_push(message="scene")
@@ -378,12 +389,13 @@ def walk():
 
 
 def made_around():
-    """The pictures of the page on garments: two panels around a figure that then walks in them."""
+    """The pictures of the page on garments: a skirt is cut around a figure, which walks in it."""
     body = walking_figure()
     scene().frame_end = SEEN_AT
     garments = lambda: [o for o in bpy.data.objects if o.weft.garment.pattern]  # noqa: E731
     make_active(body)
-    yield from by_menu("Two Panels around Object", garments)
+    cut = {"kind": "OPEN", "length": 0.55, "ease": 0.0, "flare": 0.5}
+    yield from by_key("weft.cloth_around", garments, **cut)
     garment = garments()[0]
     look_at_body()
     yield 1.0
