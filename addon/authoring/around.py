@@ -17,7 +17,8 @@ APART = 0.08  # m, in front of the figure and behind it
 SPACING = 0.03  # m, between the points of a side
 DROPS = {"front": 0.08, "back": 0.02}  # m, of the neckline below the neck
 NECK_EASE = 0.02  # m, beside the neck, on each side
-NECK_SHARE = 0.7  # of the width of the shoulders, at most
+SHOULDER_SHARE = 0.95  # of the width below the arms, from shoulder to shoulder
+NECK_SHARE = 0.7  # of that, at most
 INWARDS = np.array((1.0, 0.0))
 
 
@@ -51,12 +52,10 @@ class TwoPanels:
         self._middle = sections.at(self.top).middle if cut.is_open else sections.arms.middle
 
     def panels(self) -> list[Panel]:
-        """Front and back, outside of what of the figure is between them."""
+        """Front and back, outside of the body."""
         outlines = {name: self._outline(name) for name in DROPS}
-        points = self._sections.points - (self._middle, 0.0, 0.0)
-        low, high = (bound(outlines["front"].samples(), axis=0) for bound in (np.min, np.max))
-        beside = points[:, [0, 2]]
-        y = points[((low < beside) & (beside < high)).all(axis=1), 1]
+        sections = self._sections.between(self.hem, self.top)
+        y = np.concatenate([section.points[:, 1] for section in sections])
         placements = {
             "front": _upright(self._middle, y.min() - APART, 1.0),
             "back": _upright(self._middle, y.max() + APART, -1.0),
@@ -129,7 +128,7 @@ class TwoPanels:
     def _shoulder_points(self) -> np.ndarray:
         """Beside the neck and at the arm: x from the middle, and height on the figure."""
         sections, neck = self._sections, self._sections.neck
-        wide = sections.arms.width / 2.0
+        wide = SHOULDER_SHARE * sections.arms.width / 2.0
         beside = min(neck.width / 2.0 + NECK_EASE, NECK_SHARE * wide)
         middle = sections.arms.middle
         heights = [sections.top_at(middle + x) for x in (beside, wide)]

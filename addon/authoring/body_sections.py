@@ -55,6 +55,8 @@ class BodySections:
         self.lowest, self.highest = float(points[:, 2].min()), float(points[:, 2].max())
         if not self.highest - self.lowest > 4.0 * STEP:
             raise ValueError("the figure has no height: a garment hangs on an upright one")
+        heights = points[triangles, 2]
+        self._extents = heights.min(axis=1), heights.max(axis=1)
         count = int((self.highest - self.lowest) / STEP)
         heights = self.lowest + STEP * (np.arange(count) + 0.5)
         start = int(START * count)
@@ -146,7 +148,9 @@ class BodySections:
 
     def _curves(self, height: float) -> list[np.ndarray]:
         origin, up = np.array((0.0, 0.0, height)), np.array((0.0, 0.0, 1.0))
-        curves = [curve[:, :2] for curve in curves_at(self.points, self._triangles, origin, up)]
+        low, high = self._extents
+        cut = self._triangles[(low <= height) & (height <= high)]
+        curves = [curve[:, :2] for curve in curves_at(self.points, cut, origin, up)]
         if not curves:
             raise ValueError(f"the figure has a gap at a height of {height:.3g} m")
         return curves

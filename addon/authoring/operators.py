@@ -9,6 +9,7 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Menu, Object, Operator
 
+from ..blender import scene_time
 from ..garment.operators import AddsGarment
 from ..garment.pattern_mesh import PatternGarment
 from ..properties.fabric import as_decimal
@@ -133,6 +134,12 @@ class WEFT_OT_cloth_around(_OfActive, Operator):
         bent = self._made.shape(meshed.flat, meshed.panel_starts) @ _turned(self._yaw)[:3, :3].T
         mesh.vertices.foreach_set("co", (bent / _scale(context)).astype(np.float32).ravel())
         mesh.update()
+
+    def remarks(self, context: Context, _pattern: Any) -> list[str]:
+        current, first = context.scene.frame_current, scene_time.frame_range(context.scene)[0]
+        if current == first:
+            return []
+        return [f"measured at frame {current}: Dress sews it around the figure at frame {first}"]
 
     def _cut(self) -> Cut:
         lengths = {name: as_decimal(getattr(self, name)) for name in ("length", "ease", "flare")}

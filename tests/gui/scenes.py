@@ -52,12 +52,12 @@ def look_at_all():
     view_operator("view_all")
 
 
-def view_operator(name):
+def view_operator(name, **properties):
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     region = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=window, area=area, region=region):
-        getattr(bpy.ops.view3d, name)()
+        getattr(bpy.ops.view3d, name)(**properties)
 
 
 def make_active(obj):
@@ -235,7 +235,7 @@ def findings():
 
 def add_bottle(name):
     """A body with a neck, of rings of 24 vertices."""
-    profile = [(0.02, 0.0), (0.2, 0.02), (0.2, 0.9), (0.06, 1.05), (0.05, 1.1), (0.08, 1.3)]
+    profile = [(0.02, 0.0), (0.2, 0.02), (0.2, 1.2), (0.06, 1.35), (0.05, 1.4), (0.08, 1.6)]
     turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
     points = [(r * np.cos(a), r * np.sin(a), z) for r, z in profile for a in turn]
     sides = [(24 * row + k, 24 * row + (k + 1) % 24) for row in range(5) for k in range(24)]
@@ -346,14 +346,6 @@ def walking_figure(garment=""):
     return bpy.data.objects["Body"]
 
 
-def look_at_body():
-    """The whole figure, with the garment that is active selected again."""
-    garment = bpy.context.object
-    make_active(bpy.data.objects["Body"])
-    view_operator("view_selected")
-    make_active(garment)
-
-
 def walk():
     """The dress of the walking figure while it is baked: cloth and body at one frame."""
     body = walking_figure("Dress")
@@ -393,12 +385,13 @@ def made_around():
     body = walking_figure()
     scene().frame_end = SEEN_AT
     garments = lambda: [o for o in bpy.data.objects if o.weft.garment.pattern]  # noqa: E731
+    view_operator("view_orbit", angle=0.7, type="ORBITRIGHT")  # its front, without its arm
     make_active(body)
     cut = {"kind": "OPEN", "length": 0.55, "ease": 0.0, "flare": 0.5}
     yield from by_key("weft.cloth_around", garments, **cut)
     garment = garments()[0]
-    look_at_body()
-    yield 1.0
+    view_operator("view_selected")
+    yield 3.0
     shot("around")
     dressing = own("garment.dressing").running
     yield from by_key("weft.dress", dressing)
@@ -406,13 +399,13 @@ def made_around():
     shot("around_dressing")
     yield from until(lambda: dressing() is None, 900.0)
     facts["around"] = garment.weft.garment.report
-    yield 1.0
+    yield 3.0
     shot("around_dressed")
     yield from bake()
     facts["around_frames"] = garment.weft.result.frame_count
     scene().frame_set(SEEN_AT)
-    look_at_body()
-    yield 1.5
+    view_operator("view_selected")
+    yield 3.0
     shot("around_walking")
 
 

@@ -316,6 +316,22 @@ def test_a_top_around_a_figure_is_dressed_on_its_shoulders():
     assert np.median(stretches(garment)[:, 0]) < 1.02 and not crosses_itself(garment)
 
 
+PROFILE = ((0.02, 0.0), (0.2, 0.02), (0.2, 1.2), (0.06, 1.35), (0.05, 1.4), (0.08, 1.6))
+
+
+def test_a_straight_body_without_arms_gets_a_top():
+    turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    points = [(r * np.cos(a), r * np.sin(a), z) for r, z in PROFILE for a in turn]
+    sides = [(24 * row + k, 24 * row + (k + 1) % 24) for row in range(5) for k in range(24)]
+    faces = [(one, other, other + 24, one + 24) for one, other in sides]
+    ends = [tuple(range(120, 144)), tuple(range(23, -1, -1))]
+    body = small_scenes.add_mesh("Bottle", points, [*faces, *ends])
+    garment = made("cloth_around", body, edge_length=0.05)
+    assert body.weft.role == "COLLIDER" and len(pattern(garment).stitches) == 4
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert not garment.weft.garment.has_failed, garment.weft.garment.report
+
+
 @pytest.mark.parametrize("yaw", [0.0, 2.0])
 def test_an_open_top_is_as_wide_as_the_figure_and_its_ease_and_flare(yaw):
     body = figure.add()
