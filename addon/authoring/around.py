@@ -79,7 +79,11 @@ class TwoPanels:
             return self._shoulder_points()[0, 1]
         if self._cut.top is None:
             return self._sections.waist.height
-        return self._sections.lowest + self._cut.top
+        top = self._sections.lowest + self._cut.top
+        if top > self._sections.highest:
+            above = top - self._sections.highest
+            raise ValueError(f"the top is {above:.3g} m above the figure")
+        return top
 
     def _outline(self, name: str) -> Contour:
         """Edges: 0 hem, 1 side, then the top and 3 side; or 2 armhole, 3 shoulder, 4 neck,

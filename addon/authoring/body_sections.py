@@ -8,10 +8,11 @@ import numpy as np
 
 from ..garment.arrangement.sections import curves_at
 
-STEP = 0.01  # m, between sections
+COUNT = 170  # of sections: 1 cm apart in a person
 # Least part by which a head is wider than its neck: those of two figures are by 47 and 80 %, while
 # their bodies have no such place between START and the arms.
 HEAD = 0.2
+LEAST_HEIGHT = 0.04  # m, of a figure
 START = 2.0 / 3.0  # of the height, where the body is one piece and arms are apart from it
 
 
@@ -51,23 +52,22 @@ class BodySections:
     """Sections from the lowest to the highest point of triangles, in m."""
 
     def __init__(self, points: np.ndarray, triangles: np.ndarray) -> None:
-        self.points, self._triangles = points, triangles
-        self.lowest, self.highest = float(points[:, 2].min()), float(points[:, 2].max())
-        if not self.highest - self.lowest > 4.0 * STEP:
+        self._points, self._triangles = points, triangles
+        used = points[np.unique(triangles)]
+        lowest, highest = float(used[:, 2].min()), float(used[:, 2].max())
+        if not highest - lowest > LEAST_HEIGHT:
             raise ValueError("the figure has no height: a garment hangs on an upright one")
         heights = points[triangles, 2]
         self._extents = heights.min(axis=1), heights.max(axis=1)
-        count = int((self.highest - self.lowest) / STEP)
-        heights = self.lowest + STEP * (np.arange(count) + 0.5)
-        start = int(START * count)
-        first = self._first(heights[start])
-        below, above = [first], [first]
-        for height in heights[:start][::-1]:
-            below.append(self._beside(height, below[-1]))
-        for height in heights[start + 1 :]:
-            above.append(self._beside(height, above[-1]))
-        self.all = below[:0:-1] + above
-        self._start = start
+        step = (highest - lowest) / COUNT
+        heights = lowest + step * (np.arange(COUNT) + 0.5)
+        start = int(START * COUNT)
+        first = self._first(heights[start], used[:, :2].mean(axis=0))
+        below = self._tracked(first, heights[:start][::-1])
+        self.all = [*below[::-1], first, *self._tracked(first, heights[start + 1 :])]
+        self.lowest = self.all[0].height - step / 2.0
+        self.highest = self.all[-1].height + step / 2.0
+        self._start = len(below)
 
     @property
     def waist(self) -> Section:
@@ -126,34 +126,42 @@ class BodySections:
     def _upright_section(self, x: float) -> np.ndarray:
         """Points of the curves in the upright plane at x: along y and z."""
         origin, side = np.array((x, 0.0, 0.0)), np.array((1.0, 0.0, 0.0))
-        curves = curves_at(self.points, self._triangles, origin, side)
+        curves = curves_at(self._points, self._triangles, origin, side)
         return np.concatenate([np.zeros((0, 3)), *curves])[:, 1:]
 
-    def _first(self, height: float) -> Section:
+    def _first(self, height: float, middle: np.ndarray) -> Section:
         """The curve nearest to the middle of the figure."""
-        middle = (self.points.min(axis=0) + self.points.max(axis=0))[:2] / 2.0
+        curves = self._curves(height)
+        if not curves:
+            raise ValueError(f"the figure has a gap at a height of {height:.3g} m")
         distance = lambda curve: np.linalg.norm(curve - middle, axis=1).max()  # noqa: E731
-        return Section(height, min(self._curves(height), key=distance))
+        return Section(height, min(curves, key=distance))
 
-    def _beside(self, height: float, neighbour: Section) -> Section:
+    def _tracked(self, first: Section, heights: np.ndarray) -> list[Section]:
+        """Sections from the first one on, as far as the body goes on."""
+        found = [first]
+        for height in heights:
+            curves = self._beside(height, found[-1])
+            if not curves:
+                break
+            found.append(Section(height, np.concatenate(curves)))
+        return found[1:]
+
+    def _beside(self, height: float, neighbour: Section) -> list[np.ndarray]:
         """What goes on from the next section: curves whose middle is within its extents."""
         low, high = neighbour.points.min(axis=0), neighbour.points.max(axis=0)
         middles = lambda curve: (curve.min(axis=0) + curve.max(axis=0)) / 2.0  # noqa: E731
-        kept = [
+        return [
             curve
             for curve in self._curves(height)
             if ((low <= middles(curve)) & (middles(curve) <= high)).all()
         ]
-        return Section(height, np.concatenate(kept) if kept else neighbour.points)
 
     def _curves(self, height: float) -> list[np.ndarray]:
         origin, up = np.array((0.0, 0.0, height)), np.array((0.0, 0.0, 1.0))
         low, high = self._extents
         cut = self._triangles[(low <= height) & (height <= high)]
-        curves = [curve[:, :2] for curve in curves_at(self.points, cut, origin, up)]
-        if not curves:
-            raise ValueError(f"the figure has a gap at a height of {height:.3g} m")
-        return curves
+        return [curve[:, :2] for curve in curves_at(self._points, cut, origin, up)]
 
 
 def girth(points: np.ndarray) -> float:

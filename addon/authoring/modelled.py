@@ -7,13 +7,14 @@ The garment that is made of the pattern has the modelled shape as its dressed sh
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Mesh, Object
 from mathutils.bvhtree import BVHTree
 
 from . import uv_islands
 from .panels import SHARP, Contour, Curve, Panel, Side, signed_area, turns
 from .uv_islands import Islands
 
+SLIVER = 1e-9  # area of triangles of the UV map that carry nothing, over the largest
 CLEARANCE = 0.02  # m, from the model to the panels that are put outside of it
 
 
@@ -29,10 +30,10 @@ class _Border:
 
 
 class ModelledGarment:
-    """Panels, stitches and the modelled shape of an object."""
+    """Panels, stitches and the modelled shape of an object, as a mesh of it has them."""
 
-    def __init__(self, obj: Object, scale: float) -> None:
-        self.islands: Islands = uv_islands.of(obj, scale)
+    def __init__(self, obj: Object, mesh: Mesh, scale: float) -> None:
+        self.islands: Islands = uv_islands.of(obj, mesh, scale)
         chains = self.islands.borders()
         self._borders = _split(self.islands, chains)
         self._of_island = _by_island(self.islands, self._borders)
@@ -103,6 +104,8 @@ class ModelledGarment:
 
     def _on_island(self, number: int, flat: np.ndarray) -> np.ndarray:
         own = self.islands.triangles[self.islands.islands[self.islands.triangles[:, 0]] == number]
+        areas = [abs(signed_area(corners)) for corners in self.islands.flat[own]]
+        own = own[np.array(areas) > SLIVER * max(areas)]
         corners = self.islands.flat[own]
         plane = np.dstack([corners, np.zeros((len(own), 3, 1))]).reshape(-1, 3)
         tree = BVHTree.FromPolygons(plane.tolist(), np.arange(len(plane)).reshape(-1, 3).tolist())

@@ -2,12 +2,14 @@
 """Operators that add garments made in Blender, in the menu *Add, Cloth*."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
 import numpy as np
 from bpy.props import EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context, Menu, Object, Operator
+from bpy.types import Context, Menu, Mesh, Object, Operator
 
 from ..blender import scene_time
 from ..garment.operators import AddsGarment
@@ -64,7 +66,8 @@ class WEFT_OT_cloth_from_outline(_OfActive, Operator):
 
     def pattern_and_name(self, context: Context) -> tuple[Any, str]:
         obj = context.object
-        found = outlines.panels_of(obj, _scale(context), math.degrees(self.grain))
+        with _shown_mesh(context, obj) as mesh:
+            found = outlines.panels_of(obj, mesh, _scale(context), math.degrees(self.grain))
         return _pattern(found, []), f"{obj.name} Cloth"
 
 
@@ -120,16 +123,17 @@ class WEFT_OT_cloth_around(_OfActive, Operator):
     def pattern_and_name(self, context: Context) -> tuple[Any, str]:
         figure = context.object
         points, triangles = _surface(context, figure)
-        front = np.array(figure.matrix_world, np.float64)[:3, 0]
-        yaw = math.atan2(front[1], front[0])
+        self._is_linked = figure.library is not None
+        front = -np.array(figure.matrix_world, np.float64)[:3, 1]
+        yaw = math.atan2(front[0], -front[1])
         self._yaw, turned = yaw, points @ _turned(yaw)[:3, :3]
         self._made = made = TwoPanels(BodySections(turned, triangles), self._cut())
         placed = [_moved(panel, _turned(yaw)) for panel in made.panels()]
-        if figure.weft.role == "NONE":
-            figure.weft.role = "COLLIDER"
         return _pattern(placed, made.stitches()), f"{figure.name} Garment"
 
     def finish(self, context: Context, garment: PatternGarment) -> None:
+        if context.object.weft.role == "NONE":
+            context.object.weft.role = "COLLIDER"
         meshed, mesh = garment.meshed, garment.obj.data
         bent = self._made.shape(meshed.flat, meshed.panel_starts) @ _turned(self._yaw)[:3, :3].T
         mesh.vertices.foreach_set("co", (bent / _scale(context)).astype(np.float32).ravel())
@@ -137,9 +141,14 @@ class WEFT_OT_cloth_around(_OfActive, Operator):
 
     def remarks(self, context: Context, _pattern: Any) -> list[str]:
         current, first = context.scene.frame_current, scene_time.frame_range(context.scene)[0]
-        if current == first:
-            return []
-        return [f"measured at frame {current}: Dress sews it around the figure at frame {first}"]
+        found = []
+        if current != first:
+            found.append(f"measured at frame {current}: Dress sews it around frame {first}")
+        if self._is_linked:
+            found.append(
+                "the figure is linked: it is a collider in this file with an override only"
+            )
+        return found
 
     def _cut(self) -> Cut:
         lengths = {name: as_decimal(getattr(self, name)) for name in ("length", "ease", "flare")}
@@ -208,7 +217,8 @@ class WEFT_OT_cloth_from_model(_OfActive, Operator):
 
     def pattern_and_name(self, context: Context) -> tuple[Any, str]:
         self._model = context.object
-        self._made = ModelledGarment(self._model, _scale(context))
+        with _shown_mesh(context, self._model) as mesh:
+            self._made = ModelledGarment(self._model, mesh, _scale(context))
         return _pattern(self._made.panels, self._made.stitches), f"{self._model.name} Garment"
 
     def finish(self, context: Context, garment: PatternGarment) -> None:
@@ -247,6 +257,19 @@ def _pattern(made: list[panels.Panel], stitches: list[tuple[panels.Side, panels.
 
 def _scale(context: Context) -> float:
     return context.scene.unit_settings.scale_length
+
+
+@contextmanager
+def _shown_mesh(context: Context, obj: Object) -> Iterator[Mesh | None]:
+    """The mesh of an object with its modifiers and shape keys, None of a curve."""
+    if obj.type != "MESH":
+        yield None
+        return
+    shown = obj.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        yield shown.to_mesh()
+    finally:
+        shown.to_mesh_clear()
 
 
 def _surface(context: Context, obj: Object) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,12 @@ from ..blender import mesh_arrays
 from .panels import Contour, Curve, Panel, contour_of, signed_area
 
 FLAT = 0.01  # largest distance from the plane of an outline, over its extent
+SAME = 1e-6  # distance of points of an outline that are one, over its extent
+COPLANAR = 1e-4  # of an outline from the plane of another in whose plane it lies
+AWAY = 0.1  # least cosine of the front and the normal of a plane, which decides its right side
 LEAST_POINTS = 3  # of an outline
 UP = np.array((0.0, 0.0, 1.0))
+FRONT = np.array((0.1, -1.0, 0.01))  # where right sides are seen from if nothing else tells
 LEVEL = 0.5  # sine of the slope from which a plane has an up of its own
 
 
@@ -32,9 +36,13 @@ class _Plane:
         placed[:3, :3], placed[:3, 3] = self.axes, self.origin
         return placed
 
-    def holds(self, points: np.ndarray) -> bool:
+    def holds(self, points: np.ndarray, part: float) -> bool:
         """Whether points lie in the plane, but for a part of their extent."""
-        return self.height(points) <= FLAT * np.ptp(points, axis=0).max()
+        return self.height(points) <= part * np.ptp(points, axis=0).max()
+
+    def is_same(self, other: "_Plane", points: np.ndarray) -> bool:
+        """Whether another plane has its right side to the same side, and its points lie in this."""
+        return self.axes[:, 2] @ other.axes[:, 2] > 0.0 and self.holds(points, COPLANAR)
 
     def height(self, points: np.ndarray) -> float:
         """Largest distance of points from the plane."""
@@ -49,24 +57,28 @@ class _Drawn:
     front: np.ndarray
 
 
-def panels_of(obj: Object, scale: float, grain: float) -> list[Panel]:
-    """A panel for each closed outline of a curve or mesh, in m; outlines inside are cut-outs.
+def panels_of(obj: Object, mesh: Mesh | None, scale: float, grain: float) -> list[Panel]:
+    """A panel for each closed outline of a curve, or of a mesh of an object, in m; outlines inside
+    are cut-outs.
 
     `grain` is the direction of the warp, in degrees from the horizontal of the panel upwards.
     """
-    drawn = _of_curve(obj, scale) if obj.type == "CURVE" else _of_mesh(obj, scale)
+    drawn = _of_curve(obj, scale) if mesh is None else _of_mesh(obj, mesh, scale)
     if not drawn:
-        reason = "no spline is cyclic" if obj.type == "CURVE" else "its surface has no border"
+        reason = "no spline is cyclic" if mesh is None else "its surface has no border"
         raise ValueError(f"'{obj.name}' has no closed outline: {reason}")
     axes = np.array(obj.matrix_world.to_3x3().normalized(), np.float64)
     planes: list[tuple[_Plane, list[Contour]]] = []
     for each in drawn:
         points = each.contour.samples()
-        if not any(plane.holds(points) for plane, _ in planes):
-            planes.append((_plane(obj.name, points, each.front, axes), []))
-        plane, flat = next(pair for pair in planes if pair[0].holds(points))
+        own = _plane(obj.name, points, each.front, axes)
+        if not any(plane.is_same(own, points) for plane, _ in planes):
+            planes.append((own, []))
+        plane, flat = next(pair for pair in planes if pair[0].is_same(own, points))
         flat.append(_counterclockwise(each.contour.mapped(plane.flat)))
     pieces = [(plane, *piece) for plane, flat in planes for piece in _nested(flat)]
+    if not pieces:
+        raise ValueError(f"outlines of '{obj.name}' coincide: remove one of them")
     return [
         Panel(f"panel_{number}", outline, plane.placement, cutouts, grain)
         for number, (plane, outline, cutouts) in enumerate(pieces, 1)
@@ -85,36 +97,55 @@ def _of_curve(obj: Object, scale: float) -> list[_Drawn]:
 
 def _of_spline(obj: Object, spline: Spline) -> Contour:
     if spline.type == "BEZIER":
-        return _of_bezier(spline)
+        return _of_bezier(obj.name, spline)
     if spline.type == "POLY":
         points = np.array([point.co[:3] for point in spline.points], np.float64)
     else:
         points = _evaluated(obj, spline)
-    _check_count(obj.name, points)
-    return contour_of(points)
+    return contour_of(_distinct(obj.name, points))
 
 
-def _of_bezier(spline: Spline) -> Contour:
-    knots = list(spline.bezier_points)
-    if len(knots) == 1:
-        raise ValueError("a closed curve needs two points or more")
+def _of_bezier(name: str, spline: Spline) -> Contour:
+    knots = [knot for pair in _apart(list(spline.bezier_points)) for knot in pair]
+    if len(knots) < 2 * 2:
+        raise ValueError(f"an outline of '{name}' needs two points or more")
+    starts, ends = knots[1::2], knots[2::2] + knots[:1]
     curves: list[Curve | None] = []
-    for knot, following in zip(knots, knots[1:] + knots[:1], strict=True):
+    for knot, following in zip(starts, ends, strict=True):
         is_line = knot.handle_right_type == following.handle_left_type == "VECTOR"
         controls = np.array([knot.handle_right, following.handle_left], np.float64)
         curves.append(None if is_line else Curve("cubic", controls))
-    return Contour(np.array([knot.co for knot in knots], np.float64), curves)
+    return Contour(np.array([knot.co for knot in starts], np.float64), curves)
+
+
+def _apart(knots: list) -> list[tuple]:
+    """The knots that the outline comes to and goes from at each place, which differ where two
+    knots lie on each other.
+    """
+    size = max((one.co - knots[0].co).length for one in knots)
+    places: list[tuple] = []
+    for knot in knots:
+        if places and (knot.co - places[-1][1].co).length <= SAME * size:
+            places[-1] = (places[-1][0], knot)
+        else:
+            places.append((knot, knot))
+    first, last = places[0], places[-1]
+    if len(places) > 1 and (first[0].co - last[1].co).length <= SAME * size:
+        places[0] = (last[0], first[1])
+        places.pop()
+    return places
 
 
 def _evaluated(obj: Object, spline: Spline) -> np.ndarray:
     """Points of one spline as Blender draws it, in object space."""
-    data = obj.data.copy()
-    index = list(obj.data.splines).index(spline)
+    index, data = list(obj.data.splines).index(spline), obj.data.copy()
+    drawn = bpy.data.objects.new("outline", data)
+    if data.shape_keys is not None:
+        drawn.shape_key_clear()
     for number in reversed(range(len(data.splines))):
         if number != index:
             data.splines.remove(data.splines[number])
     data.dimensions, data.extrude, data.bevel_depth, data.bevel_object = "3D", 0.0, 0.0, None
-    drawn = bpy.data.objects.new("outline", data)
     try:
         points = mesh_arrays.coordinates(drawn.to_mesh()).astype(np.float64)
         drawn.to_mesh_clear()
@@ -124,9 +155,9 @@ def _evaluated(obj: Object, spline: Spline) -> np.ndarray:
     return points
 
 
-def _of_mesh(obj: Object, scale: float) -> list[_Drawn]:
+def _of_mesh(obj: Object, mesh: Mesh, scale: float) -> list[_Drawn]:
     """Contours of the edges that have one face or none."""
-    mesh, matrix = obj.data, np.array(obj.matrix_world, np.float64)
+    matrix = np.array(obj.matrix_world, np.float64)
     neighbours = _border(mesh)
     points = scale * mesh_arrays.transformed(mesh_arrays.coordinates(mesh), matrix)
     fronts = np.zeros_like(points)
@@ -135,9 +166,13 @@ def _of_mesh(obj: Object, scale: float) -> list[_Drawn]:
     drawn = []
     while neighbours:
         chain = _chain(neighbours)
-        _check_count(mesh.name, points[chain])
         front = np.linalg.pinv(matrix[:3, :3]).T @ fronts[chain].sum(axis=0)
-        drawn.append(_Drawn(contour_of(points[chain]), front if front.any() else matrix[:3, 2]))
+        drawn.append(
+            _Drawn(
+                contour_of(_distinct(obj.name, points[chain])),
+                front if front.any() else matrix[:3, 2],
+            )
+        )
     return drawn
 
 
@@ -167,9 +202,13 @@ def _chain(neighbours: dict[int, list[int]]) -> list[int]:
     return chain
 
 
-def _check_count(name: str, points: np.ndarray) -> None:
-    if len(points) < LEAST_POINTS:
+def _distinct(name: str, points: np.ndarray) -> np.ndarray:
+    """Points without those that lie on the ones before them."""
+    steps = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1)
+    kept = points[steps > SAME * np.ptp(points, axis=0).max()]
+    if len(kept) < LEAST_POINTS:
         raise ValueError(f"an outline of '{name}' has fewer than {LEAST_POINTS} points")
+    return kept
 
 
 # --- in their plane -----------------------------------------------------------------------------
@@ -179,12 +218,16 @@ def _plane(name: str, points: np.ndarray, front: np.ndarray, axes: np.ndarray) -
     """The plane of points, seen from the front; its y is upright, or else along an axis."""
     middle = points.mean(axis=0)
     normal = np.linalg.svd(points - middle, full_matrices=False)[2][2]
+    if abs(normal @ front) < AWAY * np.linalg.norm(front):
+        front = FRONT
     normal = normal * (np.sign(normal @ front) or 1.0)
     ups = (axis - (axis @ normal) * normal for axis in (UP, axes[:, 1], axes[:, 0]))
-    up = next(up for up in ups if np.linalg.norm(up) > LEVEL)
+    up = next((up for up in ups if np.linalg.norm(up) > LEVEL), None)
+    if up is None or not np.ptp(points, axis=0).any():
+        raise ValueError(f"an outline of '{name}' has no size")
     up = up / np.linalg.norm(up)
     plane = _Plane(middle, np.stack([np.cross(up, normal), up, normal], axis=1))
-    if not plane.holds(points):
+    if not plane.holds(points, FLAT):
         raise ValueError(
             f"an outline of '{name}' does not lie in a plane: it is up to "
             f"{1000.0 * plane.height(points):.3g} mm beside it"

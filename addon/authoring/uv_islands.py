@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Mesh, Object
 
 from ..blender import mesh_arrays
 from ..garment.dressed import welding
 from .panels import signed_area
 
-ROUNDING = 1e-5  # of UV coordinates that are one, over the extent of the map
+SAME = 1e-4  # distance of UV coordinates that are one, over the extent of the map
+LEAST_AREA = 1e-9  # of an island in the map, over the area of its faces
 
 
 @dataclass(frozen=True)
@@ -80,34 +81,83 @@ class Islands:
         return np.linalg.norm(self.flat[ends] - self.flat, axis=1) / np.maximum(modelled, 1e-12)
 
 
-def of(obj: Object, scale: float) -> Islands:
-    """Islands of the active UV map of an object, each with the area that its faces have."""
-    mesh, uv = obj.data, mesh_arrays.active_uv(obj.data)
+def of(obj: Object, mesh: Mesh, scale: float) -> Islands:
+    """Islands of the active UV map of a mesh of an object, each with the area of its faces."""
+    uv = mesh_arrays.active_uv(mesh)
     if uv is None or not len(mesh.polygons):
         raise ValueError(f"'{obj.name}' has no UV map: mark its seams and unwrap it")
-    vertices, following = mesh_arrays.corner_vertices(mesh), _following(mesh)
-    points = _points(vertices, uv.astype(np.float64))
-    pairs = np.stack([points, points[following]], axis=1)
-    labels = welding.labels(pairs, int(points.max()) + 1)[points]
-    islands = np.unique(labels, return_inverse=True)[1].ravel()
-    matrix = np.array(obj.matrix_world, np.float64)
-    places = scale * mesh_arrays.transformed(mesh_arrays.coordinates(mesh), matrix)[vertices]
-    mesh.calc_loop_triangles()
-    triangles = np.array([triangle.loops[:] for triangle in mesh.loop_triangles])
-    flat = _in_metres(obj.name, uv.astype(np.float64), places, triangles, islands)
-    edges = mesh_arrays.corner_edges(mesh)
-    return Islands(obj.name, edges, following, triangles, points, islands, places, flat)
+    uv, matrix = uv.astype(np.float64), np.array(obj.matrix_world, np.float64)
+    faces = _Faces.of(mesh, is_mirrored=np.linalg.det(matrix[:3, :3]) < 0.0)
+    faces.check(obj.name)
+    points = _points(faces.vertices, uv)
+    islands = _numbered(_labels(points, points[faces.following], int(points.max()) + 1)[points])
+    places = mesh_arrays.transformed(mesh_arrays.coordinates(mesh), matrix)[faces.vertices] * scale
+    flat = _in_metres(obj.name, uv, places, faces.triangles, islands)
+    return Islands(
+        obj.name, faces.edges, faces.following, faces.triangles, points, islands, places, flat
+    )
 
 
-def _following(mesh) -> np.ndarray:
-    return mesh_arrays.following_corners(mesh_arrays.corner_counts(mesh))
+@dataclass(frozen=True)
+class _Faces:
+    """Corners of the faces of a mesh, in the direction in which they are seen in the scene."""
+
+    vertices: np.ndarray
+    edges: np.ndarray  # from each corner to the next
+    following: np.ndarray  # the next corner
+    triangles: np.ndarray  # of Blender, as corners
+
+    @classmethod
+    def of(cls, mesh: Mesh, is_mirrored: bool) -> "_Faces":
+        vertices, edges = mesh_arrays.corner_vertices(mesh), mesh_arrays.corner_edges(mesh)
+        following = mesh_arrays.following_corners(mesh_arrays.corner_counts(mesh))
+        mesh.calc_loop_triangles()
+        triangles = np.array([triangle.loops[:] for triangle in mesh.loop_triangles])
+        if not is_mirrored:
+            return cls(vertices, edges, following, triangles)
+        preceding = np.argsort(following)
+        return cls(vertices, edges[preceding], preceding, triangles[:, ::-1])
+
+    def check(self, name: str) -> None:
+        """`ValueError` where two faces beside each other have opposite sides up."""
+        order = np.argsort(self.edges, kind="stable")
+        is_pair = np.diff(self.edges[order]) == 0
+        one, other = order[:-1][is_pair], order[1:][is_pair]
+        is_turned = self.vertices[one] == self.vertices[other]
+        if is_turned.any():
+            edge = self.edges[one[is_turned][0]]
+            raise ValueError(
+                f"the faces of '{name}' beside edge {edge} have opposite sides up: recalculate "
+                "the normals outside"
+            )
+
+
+def _labels(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
+    return welding.labels(np.stack([one, other], axis=1), count)
+
+
+def _numbered(labels: np.ndarray) -> np.ndarray:
+    """Labels as numbers from 0 on."""
+    return np.unique(labels, return_inverse=True)[1].ravel()
 
 
 def _points(vertices: np.ndarray, uv: np.ndarray) -> np.ndarray:
-    """A number for each pair of vertex and UV."""
-    step = ROUNDING * max(float(np.ptp(uv, axis=0).max()), 1e-30)
-    keys = np.column_stack([vertices, np.round(uv / step)])
-    return np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    """A number for each vertex and UV, for all corners."""
+    near = SAME * float(np.ptp(uv, axis=0).max())
+    order = np.argsort(vertices, kind="stable")
+    ones, others, shift = [], [], 1
+    while True:
+        one, other = order[:-shift], order[shift:]
+        is_same = vertices[one] == vertices[other]
+        if not is_same.any():
+            break
+        is_same &= np.linalg.norm(uv[one] - uv[other], axis=1) <= near
+        ones.append(one[is_same])
+        others.append(other[is_same])
+        shift += 1
+    if not ones:
+        return np.arange(len(vertices))
+    return _numbered(_labels(np.concatenate(ones), np.concatenate(others), len(vertices)))
 
 
 def _in_metres(
@@ -119,7 +169,7 @@ def _in_metres(
         own = triangles[islands[triangles[:, 0]] == island]
         modelled = _areas(places[own]).sum()
         mapped = sum(signed_area(corners) for corners in uv[own])
-        if not abs(mapped) > ROUNDING * modelled * 1e-6:
+        if not abs(mapped) > LEAST_AREA * modelled:
             raise ValueError(f"an island of the UV map of '{name}' has no area: unwrap it")
         factor = np.sqrt(modelled / abs(mapped))
         flat[islands == island] *= factor * np.array((np.sign(mapped), 1.0))

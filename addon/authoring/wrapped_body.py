@@ -64,6 +64,8 @@ def _along(hull: np.ndarray, middle: float, side: float, offsets: np.ndarray) ->
     steps = np.linalg.norm(np.diff(closed, axis=0), axis=1)
     lengths = np.concatenate([[0.0], np.cumsum(steps)])
     x, y = closed.T
+    if not x.min() < middle < x.max():  # a leaning body
+        middle = (x.min() + x.max()) / 2.0
     is_crossed = (x[:-1] > middle) != (x[1:] > middle)
     edges = np.flatnonzero(is_crossed)
     shares = (middle - x[edges]) / (x[edges + 1] - x[edges])

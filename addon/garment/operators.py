@@ -79,6 +79,7 @@ class AddsGarment:
         return is_free(cls)
 
     def execute(self, context: Context) -> set[str]:
+        garment = None
         try:
             pattern, name = self.pattern_and_name(context)
             edge_length = as_decimal(self.edge_length)
@@ -90,6 +91,8 @@ class AddsGarment:
             garment = pattern_mesh.add(context, pattern, name, edge_length)
             self.finish(context, garment)
         except REPORTED_ERRORS as error:
+            if garment is not None:
+                pattern_mesh.remove(garment.obj)
             self.report({"ERROR"}, error_message(error, self.problem))
             return {"CANCELLED"}
         _make_active(context, garment.obj)
@@ -294,6 +297,9 @@ class WEFT_OT_undress(OnGarment, Operator):
 
 
 def _make_active(context: Context, obj: Object) -> None:
+    view = context.space_data
+    if view is not None and view.type == "VIEW_3D" and view.local_view is not None:
+        obj.local_view_set(view, True)
     for other in context.selected_objects:
         other.select_set(False)
     obj.select_set(True)

@@ -47,7 +47,11 @@ def add(context: Context, pattern: Any, name: str, edge_length: float) -> Patter
     meshed = pattern.mesh(edge_length)
     mesh = _mesh(meshed, name, context.scene.unit_settings.scale_length)
     obj = bpy.data.objects.new(name, mesh)
-    context.collection.objects.link(obj)
+    try:
+        context.collection.objects.link(obj)
+    except RuntimeError:  # of a library
+        remove(obj)
+        raise
     settings = obj.weft
     settings.role, settings.rest_shape = "CLOTH", "PATTERN"
     settings.pattern_size, settings.use_uv, settings.use_sewing = 1.0, True, True
@@ -57,6 +61,14 @@ def add(context: Context, pattern: Any, name: str, edge_length: float) -> Patter
         entry.name, entry.fabric = panel["name"], panel["fabric"] or ""
         entry.edge_length = panel["edge_length"] or 0.0
     return PatternGarment(obj, meshed, _set_up(obj, pattern, meshed))
+
+
+def remove(obj: Object) -> None:
+    """Removes a garment with all its meshes."""
+    meshes = {obj.data, obj.weft.garment.panels_mesh} - {None}
+    bpy.data.objects.remove(obj)
+    for mesh in meshes:
+        bpy.data.meshes.remove(mesh)
 
 
 def mesh_again(context: Context, obj: Object) -> list[str]:

@@ -80,8 +80,7 @@ class WeftSewing:
         "that of the fabric, without unit: 1 for seams as soft as the cloth, about the number of "
         "layers for folded ones, more for those that are taped or stitched through",
         default=1.0,
-        min=0.0,
-        soft_min=1.0,
+        min=1.0,
         soft_max=30.0,
         update=changed,
     )

@@ -385,7 +385,7 @@ def made_around():
     body = walking_figure()
     scene().frame_end = SEEN_AT
     garments = lambda: [o for o in bpy.data.objects if o.weft.garment.pattern]  # noqa: E731
-    view_operator("view_orbit", angle=0.7, type="ORBITRIGHT")  # its front, without its arm
+    view_operator("view_orbit", angle=0.7, type="ORBITLEFT")  # its front, without its arm
     make_active(body)
     cut = {"kind": "OPEN", "length": 0.55, "ease": 0.0, "flare": 0.5}
     yield from by_key("weft.cloth_around", garments, **cut)
