@@ -31,6 +31,17 @@ impl Intersection {
             && self.bodies(mesh).iter().all(|body| (*body as usize) < mesh.cloth_count)
     }
 
+    /// Whether the edge or the triangle is an alternative of a face, and the other one hangs at a reflex corner of this
+    /// face. The alternative lies outside of the face there, in its plane, where its neighbours are, and is not drawn
+    /// unless the face is folded by more than a right angle.
+    pub(crate) fn is_at_reflex_corner(self, configuration: Configuration<'_>) -> bool {
+        let Self { edge, triangle } = self;
+        let mesh = configuration.mesh;
+        let (ends, corners) = (mesh.edges[edge as usize], mesh.triangles[triangle as usize]);
+        configuration.is_at_reflex_corner(mesh.face_of_alternative_triangle(triangle), &ends)
+            || configuration.is_at_reflex_corner(mesh.face_of_alternative_edge(edge), &corners)
+    }
+
     /// Bodies of the edge and of the triangle.
     pub(crate) fn bodies(self, mesh: &CollisionMesh) -> [u32; 2] {
         let [end, _] = mesh.edges[self.edge as usize];
@@ -38,10 +49,7 @@ impl Intersection {
     }
 }
 
-/// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded. Alternatives of a
-/// face with a reflex corner lie outside of the face there, in its plane, and so do not count for what hangs at this
-/// corner: the neighbours of the face are where the alternative is, and it is not drawn unless the face is folded by
-/// more than a right angle.
+/// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded.
 pub(crate) fn is_intersecting(
     configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
@@ -56,51 +64,21 @@ pub(crate) fn is_intersecting(
             .any(|side| mesh.are_crossing_diagonals(edge, *side))
         && !mesh.excludes_pair(&ends, &corners)
         && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
-        && !configuration.is_at_reflex_corner(mesh.face_of_alternative_triangle(triangle), &ends)
-        && !configuration.is_at_reflex_corner(mesh.face_of_alternative_edge(edge), &corners)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        mesh::{Polygons, RestPositions},
-        surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
-        vec3::Vec3,
-    };
-
-    const CUT: [[u32; 3]; 3] = [[0, 1, 2], [0, 2, 3], [0, 4, 5]];
-
-    /// A square, a triangle at its corner 0, and the alternative triangle that is opposite of this corner.
-    fn square_with_a_flap() -> (CollisionMesh, Vec<Vec3>, u32) {
-        let points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
-        let rest: Vec<Vec3> = points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
-        let faces = Polygons::new(&[4, 3], &[0, 1, 2, 3, 0, 4, 5], 6).unwrap();
-        let cloths = ClothCollisionData {
-            triangles: &CUT,
-            alternatives: faces.alternatives(RestPositions::Vertex(&rest), &CUT),
-            vertex_offsets: &[0, 6],
-            surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.0 }],
-            rest_positions: rest.clone().into(),
-            vertex_areas: vec![0.25; 6].into(),
-            seams: &[],
-            contact_filter: ContactFilter::default(),
-            friction_scale: Vec::new(),
-            layers: Vec::new(),
-        };
-        let mesh = CollisionMesh::new(cloths, &[]);
-        let is_opposite = |corners: &[u32; 3]| *corners == [1, 2, 3];
-        let opposite = mesh.triangles.iter().position(is_opposite).unwrap() as u32;
-        (mesh, rest, opposite)
-    }
+    use crate::vec3::Vec3;
 
     fn edge(mesh: &CollisionMesh, ends: [u32; 2]) -> u32 {
         mesh.edges.iter().position(|one| *one == ends).unwrap() as u32
     }
 
-    /// Whether an edge passes through a triangle after vertices have moved to other places, in m.
+    /// Whether an edge passes through a triangle after vertices have moved to other places, in m, and not at a reflex
+    /// corner.
     fn passes(ends: [u32; 2], corners: Option<[u32; 3]>, places: &[(usize, [f64; 3])]) -> bool {
-        let (mesh, mut positions, opposite) = square_with_a_flap();
+        let (mesh, mut positions, opposite) = CollisionMesh::square_with_a_flap();
         for (vertex, place) in places {
             positions[*vertex] = Vec3::from(*place);
         }
@@ -108,7 +86,9 @@ mod tests {
         let wanted = mesh.triangles.iter().position(is_wanted).map(|index| index as u32);
         let triangle = wanted.unwrap_or(opposite);
         let configuration = Configuration { mesh: &mesh, positions: &positions };
-        is_intersecting(configuration, Intersection { edge: edge(&mesh, ends), triangle })
+        let intersection = Intersection { edge: edge(&mesh, ends), triangle };
+        is_intersecting(configuration, intersection)
+            && !intersection.is_at_reflex_corner(configuration)
     }
 
     #[test]

@@ -416,6 +416,31 @@ impl CollisionMesh {
         };
         Self::new(cloths, colliders)
     }
+
+    /// A square, a triangle at its corner 0, both of cloth, and the alternative triangle that is opposite of this
+    /// corner.
+    pub(crate) fn square_with_a_flap() -> (Self, Vec<Vec3>, u32) {
+        const CUT: [[u32; 3]; 3] = [[0, 1, 2], [0, 2, 3], [0, 4, 5]];
+        let points = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+        let rest: Vec<Vec3> = points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
+        let faces = crate::mesh::Polygons::new(&[4, 3], &[0, 1, 2, 3, 0, 4, 5], 6).unwrap();
+        let cloths = ClothCollisionData {
+            triangles: &CUT,
+            alternatives: faces.alternatives(crate::mesh::RestPositions::Vertex(&rest), &CUT),
+            vertex_offsets: &[0, 6],
+            surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.0 }],
+            rest_positions: Arc::new(rest.clone()),
+            vertex_areas: Arc::new(vec![0.25; 6]),
+            seams: &[],
+            contact_filter: ContactFilter::default(),
+            friction_scale: Vec::new(),
+            layers: Vec::new(),
+        };
+        let mesh = Self::new(cloths, &[]);
+        let is_opposite = |corners: &[u32; 3]| *corners == [1, 2, 3];
+        let opposite = mesh.triangles.iter().position(is_opposite).unwrap() as u32;
+        (mesh, rest, opposite)
+    }
 }
 
 #[cfg(test)]

@@ -48,6 +48,8 @@ struct AdjacentFeatures {
     entries: Vec<AdjacencyEntry>,
     /// For each feature, by dimension.
     is_adjacent: [Vec<bool>; 3],
+    /// For each intersection.
+    is_at_reflex_corner: Vec<bool>,
 }
 
 /// A feature adjacent to an intersection.
@@ -64,10 +66,11 @@ struct AdjacencyEntry {
 
 impl IntersectionState {
     /// State of sorted `all` intersections. Those of alternative triangles and their edges are resolved where no
-    /// others are between the same bodies; until then their pairs are filtered alone.
+    /// others are between the same bodies; until then their pairs are filtered alone. Those at reflex corners are
+    /// not resolved, and of their pairs only those of alternatives are filtered: nothing that is drawn intersects.
     pub(crate) fn new(configuration: Configuration<'_>, all: &[Intersection]) -> Self {
         let mesh = configuration.mesh;
-        let intersections = intersections_to_resolve(mesh, all);
+        let intersections = intersections_to_resolve(configuration, all);
         let components = ClothComponents::new(mesh, &intersections);
         let edge_intervals = EdgeIntervals::new(configuration, &intersections);
         let layer_order =
@@ -86,7 +89,7 @@ impl IntersectionState {
             let ends = state.wrong_and_right_ends(mesh, intersection);
             ends.is_some_and(|[_, right]| right == end)
         };
-        state.adjacent_features = AdjacentFeatures::new(mesh, all, is_right_end);
+        state.adjacent_features = AdjacentFeatures::new(configuration, all, is_right_end);
         state
     }
 
@@ -119,9 +122,10 @@ impl IntersectionState {
         }
     }
 
-    /// Whether there are neither intersections nor penetrated bodies.
+    /// Whether nothing is filtered: there are neither intersections nor penetrated bodies.
     pub(crate) fn is_empty(&self) -> bool {
-        self.intersections.is_empty() && self.penetrated_bodies.iter().all(Vec::is_empty)
+        self.adjacent_features.entries.is_empty()
+            && self.penetrated_bodies.iter().all(Vec::is_empty)
     }
 
     /// Whether a pair is filtered, without contact and guarantee.
@@ -163,16 +167,22 @@ impl IntersectionState {
     }
 }
 
-/// Intersections without those of alternatives between bodies that others intersect.
-fn intersections_to_resolve(mesh: &CollisionMesh, all: &[Intersection]) -> Vec<Intersection> {
+/// Intersections without those of alternatives at reflex corners, or between bodies that others intersect.
+fn intersections_to_resolve(
+    configuration: Configuration<'_>,
+    all: &[Intersection],
+) -> Vec<Intersection> {
+    let mesh = configuration.mesh;
     let bodies = |one: &Intersection| {
         let [first, second] = one.bodies(mesh);
         [first.min(second), first.max(second)]
     };
     let in_use = all.iter().filter(|one| !one.is_alternative(mesh));
     let intersecting: BTreeSet<[u32; 2]> = in_use.map(bodies).collect();
-    let is_resolved =
-        |one: &&Intersection| !one.is_alternative(mesh) || !intersecting.contains(&bodies(one));
+    let is_resolved = |one: &&Intersection| {
+        !one.is_alternative(mesh)
+            || !(intersecting.contains(&bodies(one)) || one.is_at_reflex_corner(configuration))
+    };
     all.iter().filter(is_resolved).copied().collect()
 }
 
@@ -187,13 +197,19 @@ impl AdjacentFeatures {
     /// The right end of an edge keeps its contact and guarantee with the triangle: else it would
     /// pass through as well while the other end returns.
     fn new(
-        mesh: &CollisionMesh,
+        configuration: Configuration<'_>,
         intersections: &[Intersection],
         is_right_end: impl Fn(Intersection, u32) -> bool,
     ) -> Self {
+        let mesh = configuration.mesh;
         let counts = [mesh.surface_properties.len(), mesh.edges.len(), mesh.triangles.len()];
-        let mut adjacent =
-            Self { entries: Vec::new(), is_adjacent: counts.map(|count| vec![false; count]) };
+        let at_reflex_corners =
+            intersections.iter().map(|one| one.is_at_reflex_corner(configuration));
+        let mut adjacent = Self {
+            entries: Vec::new(),
+            is_adjacent: counts.map(|count| vec![false; count]),
+            is_at_reflex_corner: at_reflex_corners.collect(),
+        };
         for (index, intersection) in intersections.iter().enumerate() {
             let Intersection { edge, triangle } = *intersection;
             let mut add = |dimension: usize, feature: u32, is_beside_triangle: bool| {
@@ -217,7 +233,7 @@ impl AdjacentFeatures {
     }
 
     /// Whether the features of a pair are adjacent to both sides of one intersection, or to more
-    /// intersections than the limit.
+    /// intersections than the limit. At a reflex corner one of them is an alternative.
     fn filters(&self, mesh: &CollisionMesh, pair: &PrimitivePair) -> bool {
         let [first, second] = pair.features;
         let [first_dimension, second_dimension] = pair.feature_dimensions();
@@ -235,7 +251,11 @@ impl AdjacentFeatures {
             few.iter().map(side).map(|(intersection, is_beside)| (intersection, !is_beside));
         let is_crushed = few.len() > UNTANGLING.max_adjacent_intersections
             && pair.representative_vertices().iter().all(|vertex| mesh.is_cloth(*vertex));
-        is_crushed || opposite.any(|opposite| many.binary_search_by_key(&opposite, side).is_ok())
+        is_crushed
+            || opposite.any(|opposite| {
+                many.binary_search_by_key(&opposite, side).is_ok()
+                    && (!self.is_at_reflex_corner[opposite.0 as usize] || pair.is_alternative(mesh))
+            })
     }
 
     /// Entries of one feature.

@@ -25,13 +25,15 @@ fn is_filtered(count: usize, second_is_cloth: bool) -> bool {
     } else {
         (cloths, vec![triangle(0), triangle(3)], vec![0, 3, 6], vec![collider])
     };
-    let mesh = CollisionMesh::of_thin_cloths(&triangles, &starts, rest, &colliders);
+    let mesh = CollisionMesh::of_thin_cloths(&triangles, &starts, rest.clone(), &colliders);
     // The edges of the first triangle and of the last one intersect the third.
     let intersecting = |edge: u32| std::iter::repeat_n(Intersection { edge, triangle: 1 }, count);
     let last = mesh.triangle_edges[2][0];
     let intersections: Vec<Intersection> =
         intersecting(mesh.triangle_edges[0][0]).chain(intersecting(last)).collect();
-    let adjacent = AdjacentFeatures::new(&mesh, &intersections, |_, _| false);
+    let positions = [rest, at(1.0)].concat();
+    let configuration = Configuration { mesh: &mesh, positions: &positions };
+    let adjacent = AdjacentFeatures::new(configuration, &intersections, |_, _| false);
     adjacent.filters(&mesh, &PrimitivePair::edge_edge(&mesh, mesh.triangle_edges[0][0], last))
 }
 
@@ -41,6 +43,29 @@ fn crushed_cloth_pairs_are_filtered_but_collider_pairs_are_not() {
     assert!(!is_filtered(limit, true));
     assert!(is_filtered(limit + 1, true));
     assert!(!is_filtered(limit + 1, false));
+}
+
+/// Whether pairs of an edge at the corner of a square are filtered with a diagonal that it passes and with a side of
+/// the square, and how many intersections are resolved, with the corner at a height and a place along the diagonal.
+fn filtered_at_corner(along: f64) -> ([bool; 2], usize) {
+    let (mesh, mut positions, opposite) = CollisionMesh::square_with_a_flap();
+    positions[0] = Vec3::new(along, along, -0.1);
+    positions[4] = Vec3::new(0.9, 0.9, 0.3);
+    let edge = |ends: [u32; 2]| mesh.edges.iter().position(|one| *one == ends).unwrap() as u32;
+    let configuration = Configuration { mesh: &mesh, positions: &positions };
+    let passing = Intersection { edge: edge([0, 4]), triangle: opposite };
+    assert!(is_intersecting(configuration, passing));
+    let state = IntersectionState::new(configuration, &[passing]);
+    let is_filtered = |other: [u32; 2]| {
+        state.filters(&mesh, &PrimitivePair::edge_edge(&mesh, edge([0, 4]), edge(other)))
+    };
+    ([[1, 3], [1, 2]].map(is_filtered), state.intersections.len())
+}
+
+#[test]
+fn at_a_reflex_corner_only_what_is_not_drawn_lets_go() {
+    assert_eq!(filtered_at_corner(0.6), ([true, false], 0));
+    assert_eq!(filtered_at_corner(0.45), ([true, true], 1), "the corner is convex");
 }
 
 /// Layer recovery contacts of a cloth hexagon above a large triangle, with its middle below, after
