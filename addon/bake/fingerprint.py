@@ -66,7 +66,7 @@ INTERNAL_SPRINGS = (
     "internal_tension_max",
     "internal_compression_max",
 )
-NUMBERS = (  # of a cloth
+NUMBERS = (  # animatable numbers of a cloth
     "pressure",
     "target_volume",
     "volume_stiffness",
@@ -75,10 +75,9 @@ NUMBERS = (  # of a cloth
     "pin_strength",
     "shrink",
     "shrink_max",
-    "seam_stiffness",
 )
 # Values of numbers that earlier versions had not: they leave its fingerprints as they are.
-WITHOUT_EFFECT = {"pin_strength": 1.0, "fluid_density": 0.0, "seam_stiffness": 1.0}
+WITHOUT_EFFECT = {"pin_strength": 1.0, "fluid_density": 0.0}
 SURFACE = ("friction", "thickness")  # animatable numbers of a collider
 MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
@@ -223,7 +222,8 @@ def _fabric(obj: Object) -> Iterator[Any]:
         value = as_decimal(getattr(obj.weft, name))
         if f"weft.{name}" not in animated and value != WITHOUT_EFFECT.get(name):
             yield name, value
-    if obj.weft.seam_stiffness != 1.0:
+    if obj.weft.seam_stiffness != 1.0:  # earlier versions had none
+        yield as_decimal(obj.weft.seam_stiffness)
         yield mesh_arrays.seam_edges(obj.data)
     for index, one in enumerate(obj.weft.attachments):
         if f"weft.attachments[{index}].strength" not in animated:
