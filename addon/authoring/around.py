@@ -19,7 +19,6 @@ DROPS = {"front": 0.08, "back": 0.02}  # m, of the neckline below the neck
 NECK_EASE = 0.02  # m, beside the neck, on each side
 SHOULDER_SHARE = 0.95  # of the width below the arms, from shoulder to shoulder
 NECK_SHARE = 0.7  # of that, at most
-INWARDS = np.array((1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,8 @@ def _neckline(start: np.ndarray, end: np.ndarray, drop: float) -> Curve:
 
 
 def _armhole(below: np.ndarray, shoulder: np.ndarray) -> Curve:
-    """Between the side and the shoulder, inwards first."""
-    return Curve("quadratic", (below + INWARDS * (shoulder - below))[None])
+    """Level at the side, upright at the shoulder."""
+    return Curve("quadratic", np.array([[shoulder[0], below[1]]]))
 
 
 def _polyline(points: np.ndarray) -> Curve | None:

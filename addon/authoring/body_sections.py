@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Level sections of a figure from the knees to the neck, without arms: girths, widths, heights."""
+"""Level sections of a figure, without arms that are apart: girths, widths, waist, arms, neck."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -11,7 +11,7 @@ from bpy.types import Mesh, Object
 from mathutils.bvhtree import BVHTree
 
 from . import uv_islands
-from .panels import SHARP, Contour, Curve, Panel, Side, signed_area, turns
+from .panels import SHARP, Contour, Curve, Panel, Side, panel_name, signed_area, turns
 from .uv_islands import Islands
 
 SLIVER = 1e-9  # area of triangles of the UV map that carry nothing, over the largest
@@ -42,7 +42,7 @@ class ModelledGarment:
 
     def _panel(self, number: int) -> Panel:
         outline, *cutouts = (self._contour(self._borders[k]) for k in self._of_island[number])
-        return Panel(_name(number), outline, self._placement(number), cutouts)
+        return Panel(panel_name(number), outline, self._placement(number), cutouts)
 
     def _contour(self, border: _Border) -> Contour:
         points = self.islands.flat[border.chain]
@@ -87,7 +87,7 @@ class ModelledGarment:
         runs = []
         for start, end in zip(border.breaks, ends, strict=True):
             edges = [k for k, split in enumerate(border.splits) if start <= split < end]
-            side = Side(_name(island), edges, place - 1 if place else None)
+            side = Side(panel_name(island), edges, place - 1 if place else None)
             runs.append((border.chain[start:end], side))
         return runs
 
@@ -114,10 +114,6 @@ class ModelledGarment:
         nearest = np.array([place[:2] for place, *_ in found], np.float64)
         weights = _barycentric(nearest, corners[triangles])
         return np.einsum("vk,vkd->vd", weights, self.islands.places[own[triangles]])
-
-
-def _name(island: int) -> str:
-    return f"panel_{island + 1}"
 
 
 def _barycentric(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Menu, Mesh, Object, Operator
 
 from ..blender import scene_time
@@ -23,13 +23,11 @@ from .body_sections import BodySections
 from .modelled import ModelledGarment
 from .revolution import Cone
 
+CAPE_ANGLE = math.radians(320.0)  # of a cape that opens to the front
 CONES = {
-    "SKIRT": ("Skirt", {"upper_radius": 0.13, "lower_radius": 0.3, "length": 0.6}),
-    "TUBE": ("Tube", {"upper_radius": 0.2, "lower_radius": 0.2, "length": 0.8}),
-    "CAPE": (
-        "Cape",
-        {"upper_radius": 0.12, "lower_radius": 0.75, "length": 0.9, "angle": math.radians(320.0)},
-    ),
+    "Skirt": {"upper_radius": 0.13, "lower_radius": 0.3, "length": 0.6},
+    "Tube": {"upper_radius": 0.2, "lower_radius": 0.2, "length": 0.8},
+    "Cape": {"upper_radius": 0.12, "lower_radius": 0.75, "length": 0.9, "angle": CAPE_ANGLE},
 }
 
 
@@ -162,6 +160,7 @@ class WEFT_OT_cloth_revolution(AddsGarment, Operator):
         "Add a skirt, a tube or a cape about the 3D cursor, of equal panels that are sewn already"
     )
 
+    title: StringProperty(name="Name", description="Name of the garment", default="Skirt")
     upper_radius: FloatProperty(
         name="Upper Radius (m)", description="In m", default=0.13, min=0.01, soft_max=1.0
     )
@@ -190,9 +189,7 @@ class WEFT_OT_cloth_revolution(AddsGarment, Operator):
     def pattern_and_name(self, _context: Context) -> tuple[Any, str]:
         cone = self._cone()
         cone.check()
-        known = {numbers["upper_radius"]: name for name, numbers in CONES.values()}
-        name = known.get(round(self.upper_radius, 3), "Skirt")
-        return _pattern(cone.panels(), cone.stitches()), name
+        return _pattern(cone.panels(), cone.stitches()), self.title
 
     def finish(self, context: Context, garment: PatternGarment) -> None:
         meshed = garment.meshed
@@ -241,8 +238,9 @@ class VIEW3D_MT_weft_add(Menu):
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
-        for name, numbers in CONES.values():
+        for name, numbers in CONES.items():
             made = layout.operator("weft.cloth_revolution", text=name, icon="MESH_CONE")
+            made.title = name
             for field, value in numbers.items():
                 setattr(made, field, value)
         layout.separator()

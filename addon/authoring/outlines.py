@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import Mesh, Object, Spline
 
 from ..blender import mesh_arrays
-from .panels import Contour, Curve, Panel, contour_of, signed_area
+from .panels import Contour, Curve, Panel, contour_of, panel_name, signed_area
 
 FLAT = 0.01  # largest distance from the plane of an outline, over its extent
 SAME = 1e-6  # distance of points of an outline that are one, over its extent
@@ -80,8 +80,8 @@ def panels_of(obj: Object, mesh: Mesh | None, scale: float, grain: float) -> lis
     if not pieces:
         raise ValueError(f"outlines of '{obj.name}' coincide: remove one of them")
     return [
-        Panel(f"panel_{number}", outline, plane.placement, cutouts, grain)
-        for number, (plane, outline, cutouts) in enumerate(pieces, 1)
+        Panel(panel_name(number), outline, plane.placement, cutouts, grain)
+        for number, (plane, outline, cutouts) in enumerate(pieces)
     ]
 
 

@@ -90,6 +90,11 @@ def turns(points: np.ndarray) -> np.ndarray:
     return np.arccos(np.clip(cosines, -1.0, 1.0))
 
 
+def panel_name(number: int) -> str:
+    """Name of a panel, by its number from 0 on."""
+    return f"panel_{number + 1}"
+
+
 def signed_area(points: np.ndarray) -> float:
     """Area within plane points, in m², less than 0 where they run clockwise."""
     x, y = points.T

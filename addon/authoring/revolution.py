@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .panels import Contour, Curve, Panel, Side
+from .panels import Contour, Curve, Panel, Side, panel_name
 
 APART = 0.05  # m, from the cone to the panels that are put outside of it
 ARC_POINTS = 24  # between the ends of an arc
@@ -56,14 +56,15 @@ class Cone:
         distance = max(self.upper_radius, self.lower_radius, around) + APART
         placements = (_tangent(angle, distance) for angle in self._middles())
         return [
-            Panel(_name(number), outline, placement) for number, placement in enumerate(placements)
+            Panel(panel_name(number), outline, placement)
+            for number, placement in enumerate(placements)
         ]
 
     def stitches(self) -> list[tuple[Side, Side]]:
         """Right sides of panels, edge 1, to the left sides of the next, edge 3."""
         last = self.count if self.is_closed else self.count - 1
         return [
-            (Side(_name(number), [1]), Side(_name((number + 1) % self.count), [3]))
+            (Side(panel_name(number), [1]), Side(panel_name((number + 1) % self.count), [3]))
             for number in range(last)
         ]
 
@@ -107,10 +108,6 @@ class Cone:
         """Angle of the middle of each panel from the front."""
         share = (np.arange(self.count) + 0.5) / self.count - 0.5
         return math.pi + share * self.angle
-
-
-def _name(number: int) -> str:
-    return f"panel_{number + 1}"
 
 
 def _tangent(angle: float, distance: float) -> np.ndarray:

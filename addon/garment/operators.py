@@ -59,6 +59,7 @@ class AddsGarment:
     """Operator that adds the garment of a pattern, which it gets from `pattern_and_name`."""
 
     bl_options = {"REGISTER", "UNDO"}
+    problem = "no garment can be made of it"
 
     edge_length: FloatProperty(
         name="Edge Length (m)",
@@ -100,8 +101,6 @@ class AddsGarment:
             self.report({"WARNING"}, message)
         self.report({"INFO"}, f"'{garment.obj.name}': {self.summary(pattern)}")
         return {"FINISHED"}
-
-    problem = "no garment can be made of it"
 
     def finish(self, _context: Context, _garment: pattern_mesh.PatternGarment) -> None:
         """What else is done to the new garment."""

@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from ..dressed import welding
+
 
 def curves_at(
     points: np.ndarray, triangles: np.ndarray, origin: np.ndarray, normal: np.ndarray
@@ -16,21 +18,8 @@ def curves_at(
     if not is_cut.any():
         return []
     ends, labels = np.unique(edges[is_cut], axis=0, return_inverse=True)
-    pieces = _connected(labels.reshape(-1, 2), len(ends))
+    pieces = welding.labels(labels.reshape(-1, 2), len(ends))
     low, high = heights[ends[:, 0]], heights[ends[:, 1]]
     share = (low / (low - high))[:, None]
     places = points[ends[:, 0]] + share * (points[ends[:, 1]] - points[ends[:, 0]])
     return [places[pieces == piece] for piece in np.unique(pieces)]
-
-
-def _connected(links: np.ndarray, count: int) -> np.ndarray:
-    """The least index that each of `count` nodes is connected with."""
-    labels = np.arange(count)
-    while True:
-        lower = labels.copy()
-        least = labels[links].min(axis=1)
-        for end in (0, 1):
-            np.minimum.at(lower, links[:, end], least)
-        if np.array_equal(lower, labels):
-            return labels
-        labels = lower[lower]

@@ -33,7 +33,7 @@ def labels(pairs: np.ndarray, count: int) -> np.ndarray:
         np.minimum.at(lower, pairs[:, 1], least)
         if np.array_equal(lower, found):
             break
-        found = lower
+        found = lower[lower]
     return found
 
 
