@@ -116,18 +116,18 @@ impl Dressing {
     /// # Errors
     /// None that a valid simulation has.
     pub fn begin(simulation: &mut Simulation, guards_seams: bool) -> Result<Self> {
-        let is_sewn = !simulation.seam_pairs().is_empty();
+        let is_sewn = !simulation.system.dynamics.seams.is_empty();
         let begun = Self {
             phase: if is_sewn { DressingPhase::Sewing } else { DressingPhase::Settling },
-            gravity: simulation.gravity(),
+            gravity: simulation.system.dynamics.external_forces.gravity,
             air_density: simulation.settings().air_density,
             waited: 0.0,
         };
         set_air_density(simulation, DressingParameters::DEFAULT.air_density)?;
         if is_sewn {
             simulation.set_gravity(Vec3::zeros())?;
-            simulation.set_has_friction(false);
-            simulation.set_guards_seams(guards_seams);
+            simulation.system.set_has_friction(false);
+            simulation.system.response.set_guards_seams(guards_seams);
         }
         Ok(begun)
     }
@@ -147,7 +147,7 @@ impl Dressing {
             return Err(Error::value("dressing", self.phase.name(), "one that is not over"));
         }
         let report = simulation.advance(duration)?;
-        if simulation.has_closing_seams() {
+        if simulation.system.dynamics.elements.is_time_dependent() {
             return Ok(report);
         }
         self.waited += duration;
@@ -174,7 +174,7 @@ impl Dressing {
         let DressingParameters { rest_speed, patience, .. } = DressingParameters::DEFAULT;
         let is_late = self.waited >= patience;
         let is_closed = open_pairs(simulation).is_empty();
-        let is_at_rest = || simulation.mean_speed() <= rest_speed;
+        let is_at_rest = || simulation.state.mean_speed() <= rest_speed;
         match self.phase {
             DressingPhase::Sewing if is_closed => DressingPhase::Settling,
             DressingPhase::Settling if is_closed && is_at_rest() => DressingPhase::Worn,
@@ -186,9 +186,9 @@ impl Dressing {
 
     fn enter(&mut self, phase: DressingPhase, simulation: &mut Simulation) -> Result<()> {
         simulation.set_gravity(self.gravity)?;
-        simulation.set_has_friction(true);
+        simulation.system.set_has_friction(true);
         if phase.is_over() {
-            simulation.set_guards_seams(true);
+            simulation.system.response.set_guards_seams(true);
             set_air_density(simulation, self.air_density)?;
         }
         self.phase = phase;
@@ -200,10 +200,13 @@ impl Dressing {
 /// Pairs of seams that are not closed, in the order of cloths and of their pairs.
 #[must_use]
 pub fn open_pairs(simulation: &Simulation) -> Vec<OpenPair> {
-    let longest = DressingParameters::DEFAULT.closed_gap * simulation.mean_edge_length();
-    let pairs = simulation.seam_pairs();
-    let cloth_of = |pair: &[u32; 2]| simulation.cloth_of(pair[0]);
-    let open = pairs.iter().zip(simulation.seam_gaps()).enumerate();
+    let longest = DressingParameters::DEFAULT.closed_gap * simulation.solver.mean_edge_length;
+    let pairs = &simulation.system.dynamics.seams;
+    let positions = &simulation.state.positions;
+    let gap =
+        |[one, other]: &[u32; 2]| (positions[*one as usize] - positions[*other as usize]).norm();
+    let cloth_of = |pair: &[u32; 2]| simulation.mesh().cloth_of_vertex(pair[0] as usize).0;
+    let open = pairs.iter().map(|pair| (pair, gap(pair))).enumerate();
     open.filter(|(_, (_, gap))| *gap > longest)
         .map(|(index, (pair, gap))| {
             let cloth = cloth_of(pair);

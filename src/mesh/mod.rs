@@ -169,6 +169,12 @@ impl Mesh {
         self.topology.vertex_count
     }
 
+    /// Number of cloths.
+    #[must_use]
+    pub fn cloth_count(&self) -> usize {
+        self.cloth_starts.len() - 1
+    }
+
     /// The vertices of a cloth.
     ///
     /// # Panics

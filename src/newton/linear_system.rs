@@ -147,7 +147,7 @@ impl LinearSystem {
         self.rank_one_terms.clear();
         let Some(model) = objective.quadratic_model else {
             if point.has_predicted_stress && objective.uses_stress_prediction() {
-                objective.dynamics.use_predicted_stress();
+                objective.dynamics.elements.use_predicted_stress();
             }
             report.time(Task::Assembly, || {
                 self.tangent.assemble(objective.dynamics, objective.stage);
@@ -173,10 +173,10 @@ impl LinearSystem {
 
     /// Adds the stiffness of pressures to the matrix.
     fn assemble_pressures(&mut self, objective: &mut Objective<'_>) {
-        objective.dynamics.pressures.continue_path();
+        objective.dynamics.external_forces.pressures.continue_path();
         let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
         let scale = 1.0 / objective.stage.extrapolation_factor;
-        let pressures = &objective.dynamics.pressures;
+        let pressures = &objective.dynamics.external_forces.pressures;
         pressures.for_each_block(|pair, block| {
             let [row, column] = pair.map(|vertex| ordering.row(vertex));
             let block = Block::from_matrix(&(block * scale));

@@ -201,7 +201,7 @@ impl NewtonSolve<'_, '_> {
             let first_length = self.history.first_lengths.get(cloth).copied().unwrap_or_default();
             self.criteria.threshold(self.iterate(), progress, first_length)
         };
-        (0..self.objective.dynamics.cloth_masses.len()).map(threshold).collect()
+        (0..self.objective.dynamics.masses.cloths.len()).map(threshold).collect()
     }
 
     /// Convergence criterion that the iterate does not meet; `None` if it has converged.
@@ -356,7 +356,7 @@ impl NewtonSolve<'_, '_> {
         if newton.has_predicted_stress {
             newton.system.scatter_newton_step(&mut newton.trial_point);
             self.report.time(Task::Forces, || {
-                objective.dynamics.predict_stress(objective.stage, &newton.trial_point);
+                objective.dynamics.elements.predict_stress(objective.stage, &newton.trial_point);
             });
         }
     }

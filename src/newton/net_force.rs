@@ -73,11 +73,10 @@ impl Objective<'_> {
     /// Net force of each body at the end `positions` of the stage in m, by the root of the body.
     fn net_forces(&self, roots: &[u32], positions: &[Vec3]) -> Vec<NetForce> {
         let (stage, dynamics) = (self.stage, &*self.dynamics);
-        let points: Vec<Vec3> =
-            positions.iter().enumerate().map(|(v, x)| stage.evaluation_point(v, x)).collect();
+        let points = stage.evaluation_points(positions);
         let mut residuals = vec![Vec3::zeros(); points.len()];
         dynamics.add_point_forces(stage, &points, &mut residuals);
-        dynamics.pressures.add_fluid_weights(&points, &mut residuals);
+        dynamics.external_forces.pressures.add_fluid_weights(&points, &mut residuals);
         let mut forces = vec![NetForce::default(); points.len()];
         for (vertex, (root, residual)) in roots.iter().zip(&residuals).enumerate() {
             let force = &mut forces[*root as usize];
@@ -89,9 +88,9 @@ impl Objective<'_> {
 
     /// Change of the residual of a vertex against its translation, in N/m.
     fn translational_stiffness(&self, stage: &Stage, vertex: usize) -> Matrix3<f64> {
-        let inertia = self.dynamics.masses[vertex] / (stage.beta * stage.beta);
+        let inertia = self.dynamics.masses.vertices[vertex] / (stage.beta * stage.beta);
         let inertia = Matrix3::from_diagonal_element(inertia);
-        let air = &self.dynamics.air;
+        let air = &self.dynamics.external_forces.air;
         if air.is_active() { inertia + air.resistance(vertex) / stage.beta } else { inertia }
     }
 
@@ -99,7 +98,7 @@ impl Objective<'_> {
     pub(super) fn prescribed_vertices(&self) -> impl Iterator<Item = usize> {
         let dynamics = &*self.dynamics;
         let on_springs =
-            (0..dynamics.masses.len()).filter(|vertex| dynamics.spring_target(*vertex).is_some());
+            (0..dynamics.vertex_count()).filter(|vertex| dynamics.spring_target(*vertex).is_some());
         let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
         prescribed.chain(on_springs)
     }
@@ -115,6 +114,6 @@ impl Objective<'_> {
         });
         self.prescribed_vertices()
             .chain(on_solids)
-            .chain(self.dynamics.pressures.vertices_of_open_cloths())
+            .chain(self.dynamics.external_forces.pressures.vertices_of_open_cloths())
     }
 }

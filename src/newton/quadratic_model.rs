@@ -75,7 +75,7 @@ impl<'a> QuadraticModel<'a> {
     ) -> Self {
         let hessian = ModelHessian::Constant(&stiffness.matrix);
         let targets = &dynamics.spring_targets;
-        let model = Self::new(hessian, stage, &dynamics.masses, expansion);
+        let model = Self::new(hessian, stage, &dynamics.masses.vertices, expansion);
         let mut model = model.with_spring_targets(stage.extrapolation_factor, targets);
         model.matrix_id = Some(matrix_id(stage, stiffness.revision, targets));
         model

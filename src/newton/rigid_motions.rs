@@ -46,7 +46,7 @@ impl Objective<'_> {
     /// Number of the free body of every vertex, or [`NO_BODY`].
     fn free_bodies(&self, pieces: &UnionFind) -> Vec<u32> {
         let mut bodies = self.bodies(pieces);
-        for stiffness in self.dynamics.pressures.volume_stiffness() {
+        for stiffness in self.dynamics.external_forces.pressures.volume_stiffness() {
             let vertices =
                 stiffness.first_vertex..stiffness.first_vertex + stiffness.gradient.len();
             vertices.for_each(|v| bodies.union(stiffness.first_vertex as u32, v as u32));

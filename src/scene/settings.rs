@@ -359,6 +359,11 @@ impl Settings {
     /// Most threads that may be asked for.
     pub const MAX_THREADS: usize = 1024;
 
+    /// Whether the equations are linearised once per step.
+    pub(crate) fn is_linearised(&self) -> bool {
+        self.solver == Solver::Linearised && self.integrator.is_implicit()
+    }
+
     /// Returns the settings if every field is valid.
     ///
     /// # Errors

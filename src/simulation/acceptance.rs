@@ -7,73 +7,55 @@
 //! against that (`TruncationTolerance`). A rejected step is retried with half its length.
 
 use super::{
-    Simulation,
+    constrained_system::ConstrainedSystem,
     energy_guard::EnergyGuardParameters,
     step::TrialStep,
-    step_control::{StepInterval, TruncationTolerance},
+    step_control::{TruncationTolerance, has_small_stretch_change},
 };
-use crate::scene::{RejectionReason, Report};
+use crate::{scene::RejectionReason, time_integration::State};
 
-impl Simulation {
-    /// Whether a trial step is accepted; otherwise the first criterion that it violates.
-    pub(crate) fn acceptance(
-        &self,
-        trial: &TrialStep,
-        truncation: &mut TruncationTolerance,
-    ) -> Result<(), RejectionReason> {
-        if trial.first_nonfinite_vertex().is_some() {
-            return Err(RejectionReason::NotFinite);
-        }
-        trial.outcome.unmet.map_or(Ok(()), Err)?;
-        if self.is_linearised() && !self.has_small_stretch_change(trial) {
-            return Err(RejectionReason::StretchChange);
-        }
-        if !truncation.tolerates(self.harmful_truncations(trial)) {
-            return Err(RejectionReason::TruncatedDisplacement);
-        }
-        Ok(())
+/// Whether a trial step from a state is accepted; otherwise the first criterion that it violates.
+pub(crate) fn acceptance(
+    trial: &TrialStep,
+    start: &State,
+    system: &ConstrainedSystem,
+    truncation: &mut TruncationTolerance,
+    is_linearised: bool,
+) -> Result<(), RejectionReason> {
+    if trial.first_nonfinite_vertex().is_some() {
+        return Err(RejectionReason::NotFinite);
     }
+    trial.outcome.unmet.map_or(Ok(()), Err)?;
+    let keeps_stretch =
+        || has_small_stretch_change(&system.dynamics, &start.positions, &trial.positions);
+    if is_linearised && !keeps_stretch() {
+        return Err(RejectionReason::StretchChange);
+    }
+    if !truncation.tolerates(harmful_truncations(trial, start, system)) {
+        return Err(RejectionReason::TruncatedDisplacement);
+    }
+    Ok(())
+}
 
-    /// Rejects a trial step. The next one is half as long.
-    pub(crate) fn reject_step(
-        &mut self,
-        trial: TrialStep,
-        reason: RejectionReason,
-        interval: StepInterval,
-        report: &mut Report,
-    ) {
-        self.preferred_step_size = 0.5 * interval.duration;
-        if reason.is_convergence_failure() {
-            self.step_control.record_rejection();
-        }
-        report.reject(reason);
-        self.discard_step(trial);
+/// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
+fn harmful_truncations(trial: &TrialStep, start: &State, system: &ConstrainedSystem) -> usize {
+    if trial.truncated_vertices == 0 || system.response.intersection_count() > 0 {
+        return 0;
     }
-
-    fn has_small_stretch_change(&self, trial: &TrialStep) -> bool {
-        self.dynamics.has_small_stretch_change(&self.state.positions, trial.positions())
-    }
-
-    /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
-    fn harmful_truncations(&self, trial: &TrialStep) -> usize {
-        if trial.truncated_vertices == 0 || self.response.intersection_count() > 0 {
-            return 0;
-        }
-        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
-        let gain = trial.energy(&self.dynamics) - before.total();
-        let allowed_fraction = EnergyGuardParameters::DEFAULT.max_truncation_gain;
-        let is_harmful = gain > allowed_fraction * (before.total() - before.gravity);
-        if is_harmful { trial.truncated_vertices } else { 0 }
-    }
+    let before = system.dynamics.energy(&start.positions, &start.velocities);
+    let gain = trial.energy(&system.dynamics) - before.total();
+    let allowed_fraction = EnergyGuardParameters::DEFAULT.max_truncation_gain;
+    let is_harmful = gain > allowed_fraction * (before.total() - before.gravity);
+    if is_harmful { trial.truncated_vertices } else { 0 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{
         material::Material,
         mesh::Polygons,
-        scene::{Cloth, Integrator, Settings},
+        scene::{Cloth, Integrator, Report, Settings},
+        simulation::Simulation,
         vec3::Vec3,
     };
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Animated settings: settings, surface properties and rest scales that may change during a simulation.
+//! Animated settings: settings, external forces, surface properties and rest scales that may change during a
+//! simulation, for checkpoints.
 
-use super::Simulation;
+use super::constrained_system::ConstrainedSystem;
 use crate::{
-    error::{Error, Result},
-    forces::{edge_scale, scaled_gradients},
-    scene::Settings,
-    surface::SurfaceProperties,
-    system::EquationsOfMotion,
+    forces::PressureLaw, mesh::Mesh, scene::Settings, surface::SurfaceProperties,
+    system::EquationsOfMotion, vec3::Vec3,
 };
 use serde::{Deserialize, Serialize};
 
 /// Present values of everything that may be animated; stored in checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnimatedSettings {
+    gravity: Vec3,
+    wind: Vec3,
     time_step: f64,
     tolerance: f64,
     max_iterations: usize,
@@ -22,95 +22,24 @@ pub(crate) struct AnimatedSettings {
     collider_surfaces: Vec<[f64; 2]>,
     /// Factors on the lengths at rest along warp and weft, for each vertex; empty if all are 1.
     rest_scale: Vec<[f64; 2]>,
+    /// Given forces on the vertices in N; empty if there are none.
+    vertex_forces: Vec<Vec3>,
+    /// Pressure inside each cloth.
+    pressures: Vec<Option<PressureLaw>>,
 }
 
 impl AnimatedSettings {
-    /// Whether the lists have the lengths of a simulation with these numbers of colliders and vertices.
-    pub(crate) fn fits(&self, collider_count: usize, vertex_count: usize) -> bool {
-        self.collider_surfaces.len() == collider_count
-            && (self.rest_scale.is_empty() || self.rest_scale.len() == vertex_count)
-    }
-}
-
-impl Simulation {
-    /// Present settings.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Sets the time step, the tolerance, the iteration limit and the air density from now on. Other fields of
-    /// `settings` have no effect.
-    ///
-    /// # Errors
-    /// A setting out of range.
-    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        let Settings { time_step, tolerance, max_iterations, air_density, .. } =
-            settings.checked()?;
-        let was_at_maximum = self.preferred_step_size >= self.settings.time_step;
-        self.preferred_step_size =
-            if was_at_maximum { time_step } else { self.preferred_step_size.min(time_step) };
-        self.settings =
-            Settings { time_step, air_density, tolerance, max_iterations, ..self.settings.clone() };
-        self.dynamics.air.set_density(air_density);
-        Ok(())
-    }
-
-    /// Sets the friction coefficient and the thickness in m of a collider from now on.
-    ///
-    /// # Errors
-    /// An index that is no collider, or a value that is not a finite number of 0 or more.
-    pub fn set_collider_surface(
-        &mut self,
-        collider: usize,
-        friction: f64,
-        thickness: f64,
-    ) -> Result<()> {
-        let count = self.collider_count();
-        if collider >= count {
-            let wanted = format!("an index below the {count} colliders");
-            return Err(Error::value("collider", collider, wanted));
-        }
-        for (name, value) in [("friction", friction), ("thickness", thickness)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::value(name, value, "a finite number, 0 or more"));
-            }
-        }
-        self.response
-            .set_collider_surface_properties(collider, SurfaceProperties { friction, thickness });
-        Ok(())
-    }
-
-    /// Sets the factors on the lengths at rest of a cloth along warp and weft, for each vertex, from now on.
-    ///
-    /// # Errors
-    /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
-    pub fn set_rest_scale(&mut self, cloth: usize, scale: &[[f64; 2]]) -> Result<()> {
-        self.positions(cloth)?;
-        let vertices = self.dynamics.mesh.vertices_of(cloth);
-        crate::scene::check_factors("rest_scale", scale, vertices.len(), |pair| *pair)?;
-        let mut all = self.dynamics.rest_scale.clone();
-        all.resize(self.dynamics.vertex_count(), [1.0; 2]);
-        all[vertices].copy_from_slice(scale);
-        self.dynamics.set_rest_scale(all);
-        self.update_rest_length_scales();
-        Ok(())
-    }
-
-    /// Updates the lengths at rest of edges in the collision response.
-    pub(crate) fn update_rest_length_scales(&mut self) {
-        let EquationsOfMotion { mesh, rest_scale, .. } = &self.dynamics;
-        let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
-        let scale = |(ends, triangle)| edge_scale(mesh, rest_scale, ends, triangle);
-        let scales = edges.map(scale).collect();
-        self.response.set_rest_length_scales(scales);
-    }
-
-    pub(crate) fn animated_settings(&self) -> AnimatedSettings {
-        let Settings { time_step, tolerance, max_iterations, air_density, .. } = self.settings;
-        let surfaces = (0..self.collider_count())
-            .map(|index| self.response.collider_surface_properties(index));
-        AnimatedSettings {
+    /// Present values.
+    pub(crate) fn new(settings: &Settings, system: &ConstrainedSystem) -> Self {
+        let Settings { time_step, tolerance, max_iterations, air_density, .. } = *settings;
+        let ConstrainedSystem { dynamics, response, .. } = system;
+        let external = &dynamics.external_forces;
+        let cloths = 0..dynamics.mesh.cloth_count();
+        let colliders = 0..response.collider_motions().len();
+        let surfaces = colliders.map(|index| response.collider_surface_properties(index));
+        Self {
+            gravity: external.gravity,
+            wind: external.air.wind(),
             time_step,
             tolerance,
             max_iterations,
@@ -118,37 +47,46 @@ impl Simulation {
             collider_surfaces: surfaces
                 .map(|surface| [surface.friction, surface.thickness])
                 .collect(),
-            rest_scale: self.dynamics.rest_scale.clone(),
+            rest_scale: dynamics.rest_scale.clone(),
+            vertex_forces: external.vertex_forces.clone(),
+            pressures: cloths.map(|cloth| external.pressures.law(cloth).cloned()).collect(),
         }
     }
 
-    pub(crate) fn apply_animated_settings(&mut self, changes: AnimatedSettings) {
-        self.settings.time_step = changes.time_step;
-        self.settings.tolerance = changes.tolerance;
-        self.settings.max_iterations = changes.max_iterations;
-        self.settings.air_density = changes.air_density;
-        self.dynamics.air.set_density(changes.air_density);
-        for (collider, [friction, thickness]) in changes.collider_surfaces.into_iter().enumerate() {
-            self.response.set_collider_surface_properties(
-                collider,
-                SurfaceProperties { friction, thickness },
-            );
+    /// Takes over the values.
+    pub(crate) fn apply(self, settings: &mut Settings, system: &mut ConstrainedSystem) {
+        settings.time_step = self.time_step;
+        settings.tolerance = self.tolerance;
+        settings.max_iterations = self.max_iterations;
+        settings.air_density = self.air_density;
+        let EquationsOfMotion { external_forces: external, mesh, .. } = &mut system.dynamics;
+        external.gravity = self.gravity;
+        external.air.set_wind(self.wind);
+        external.air.set_density(self.air_density);
+        external.vertex_forces = self.vertex_forces;
+        for (cloth, law) in self.pressures.into_iter().enumerate() {
+            external.pressures.set(mesh, cloth, law);
         }
-        if changes.rest_scale != self.dynamics.rest_scale {
-            self.dynamics.set_rest_scale(changes.rest_scale);
-            self.update_rest_length_scales();
+        for (collider, [friction, thickness]) in self.collider_surfaces.into_iter().enumerate() {
+            let surface = SurfaceProperties { friction, thickness };
+            system.response.set_collider_surface_properties(collider, surface);
+        }
+        if self.rest_scale != system.dynamics.rest_scale {
+            system.set_rest_scale(self.rest_scale);
         }
     }
-}
 
-impl EquationsOfMotion {
-    fn set_rest_scale(&mut self, scale: Vec<[f64; 2]>) {
-        self.invalidate_measures();
-        for elements in &mut self.elements {
-            elements.set_rest_scale(&self.mesh, &scale);
-        }
-        self.gradients = scaled_gradients(&self.mesh, &scale);
-        self.rest_scale = scale;
-        self.stiffness_revision += 1;
+    /// Whether the lists have the lengths of a simulation with this mesh and a number of colliders.
+    pub(crate) fn fits(&self, collider_count: usize, mesh: &Mesh) -> bool {
+        let is_one_for_each = |length: usize| length == 0 || length == mesh.vertex_count();
+        let is_valid_pressure = |(cloth, law): (usize, &Option<PressureLaw>)| {
+            let weights = law.as_ref().map_or(0, |law| law.weights.len());
+            weights == 0 || weights == mesh.vertices_of(cloth).len()
+        };
+        self.collider_surfaces.len() == collider_count
+            && is_one_for_each(self.rest_scale.len())
+            && is_one_for_each(self.vertex_forces.len())
+            && self.pressures.len() == mesh.cloth_count()
+            && self.pressures.iter().enumerate().all(is_valid_pressure)
     }
 }

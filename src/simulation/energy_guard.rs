@@ -4,11 +4,14 @@
 //! The midpoint rules have no numerical damping, and the explicit forces of semi-implicit schemes are stable
 //! only while the cloth is not much stiffer than at rest; at a stretch of one half it is. Both may multiply the energy
 //! of stiff cloth in an impact, step by step and without bound. A step that does is replaced by one of implicit Euler,
-//! which damps ([`Simulation::or_implicit_euler_step`]). So are the first few steps of a motion from rest, whose energy
+//! which damps ([`needs_implicit_euler_step`]). So are the first few steps of a motion from rest, whose energy
 //! grows as fast; their number does not depend on the step, so that the order of the scheme remains.
 
-use super::{Simulation, step::TrialStep, step_control::StepInterval};
-use crate::scene::{Integrator, Report};
+use super::{
+    constrained_system::ConstrainedSystem, stage_solve::StageSolver, step::TrialStep,
+    step_control::StepInterval,
+};
+use crate::{scene::Integrator, time_integration::State};
 
 /// Parameters of the energy guard.
 pub(crate) struct EnergyGuardParameters {
@@ -39,49 +42,42 @@ impl EnergyGuardParameters {
 
 const PARAMETERS: EnergyGuardParameters = EnergyGuardParameters::DEFAULT;
 
-impl Simulation {
-    /// The trial step, or one of implicit Euler if a scheme without sufficient damping has multiplied the energy or has
-    /// not converged at the shortest step.
-    pub(crate) fn or_implicit_euler_step(
-        &mut self,
-        trial: TrialStep,
-        interval: StepInterval,
-        report: &mut Report,
-    ) -> TrialStep {
-        let integrator = self.settings.integrator;
-        let may_multiply_energy =
-            integrator == Integrator::ImplicitMidpoint || integrator.is_semi_implicit();
-        // Unconverged steps of driven cloth may gain energy again and again.
-        let is_unsolved = !interval.can_retry_shorter && !trial.outcome.converged();
-        if !(may_multiply_energy && (is_unsolved || self.exceeds_fallback_gain(&trial, interval))) {
-            return trial;
-        }
-        self.discard_step(trial);
-        self.solve_step_with(Integrator::ImplicitEuler, interval, report)
-    }
+/// Whether a trial step is replaced by one of implicit Euler: a scheme without sufficient damping has multiplied the
+/// energy, or has not converged at the shortest step.
+pub(crate) fn needs_implicit_euler_step(
+    trial: &TrialStep,
+    start: &State,
+    system: &ConstrainedSystem,
+    solver: &StageSolver,
+    interval: StepInterval,
+) -> bool {
+    let integrator = solver.settings.integrator;
+    let may_multiply_energy =
+        integrator == Integrator::ImplicitMidpoint || integrator.is_semi_implicit();
+    // Unconverged steps of driven cloth may gain energy again and again.
+    let is_unsolved = !interval.can_retry_shorter && !trial.outcome.converged();
+    let speed = solver.settings.tolerance * solver.tolerance_length / interval.duration;
+    may_multiply_energy && (is_unsolved || exceeds_fallback_gain(trial, start, system, speed))
+}
 
-    /// Whether the energy of a step is not a number, or rises by a large fraction of the energy and of the released
-    /// gravitational energy, and by more than the tolerance explains.
-    fn exceeds_fallback_gain(&self, trial: &TrialStep, interval: StepInterval) -> bool {
-        let dynamics = &self.dynamics;
-        let speed = self.settings.tolerance * self.tolerance_length / interval.duration;
-        let before = dynamics.energy(&self.state.positions, &self.state.velocities);
-        let [_, trial_gravity] = trial.kinetic_and_gravity_energy(dynamics);
-        let gain = trial.energy(dynamics) - before.total();
-        let available = before.total() - before.gravity.min(trial_gravity);
-        let fraction = if self.is_externally_driven() {
-            PARAMETERS.driven_fallback_threshold
-        } else {
-            PARAMETERS.undriven_fallback_threshold
-        };
-        let allowed = fraction * available;
-        gain > allowed + dynamics.total_mass * speed * speed || gain.is_nan()
-    }
-
-    /// Whether anything but gravity and contacts at rest may do work on the cloth.
-    fn is_externally_driven(&self) -> bool {
-        self.dynamics.has_external_load()
-            || self.boundary_conditions.has_motion()
-            || self.response.may_add_energy()
-    }
+/// Whether the energy of a step is not a number, or rises by a large fraction of the energy and of the released
+/// gravitational energy, and by more than a speed in m/s explains.
+fn exceeds_fallback_gain(
+    trial: &TrialStep,
+    start: &State,
+    system: &ConstrainedSystem,
+    speed: f64,
+) -> bool {
+    let dynamics = &system.dynamics;
+    let before = dynamics.energy(&start.positions, &start.velocities);
+    let [_, trial_gravity] = trial.kinetic_and_gravity_energy(dynamics);
+    let gain = trial.energy(dynamics) - before.total();
+    let available = before.total() - before.gravity.min(trial_gravity);
+    let fraction = if system.is_externally_driven() {
+        PARAMETERS.driven_fallback_threshold
+    } else {
+        PARAMETERS.undriven_fallback_threshold
+    };
+    let allowed = fraction * available;
+    gain > allowed + dynamics.masses.total * speed * speed || gain.is_nan()
 }

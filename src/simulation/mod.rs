@@ -4,22 +4,22 @@
 //! A step, from top to bottom:
 //!
 //! 1. `next_interval` (`step_control`): step size;
-//! 2. `predict_positions` (`step::stage`, `predictor`): initial guess;
-//! 3. `begin_step` (`response`): candidate pairs of the broad phase;
+//! 2. `predict_positions` (`step::stage`, `step::predictor`): initial guess;
+//! 3. `begin_stage` (`constrained_system`): boundary conditions, candidate pairs of the broad phase (`response`);
 //! 4. `solve_stage_equations` (`stage_solve`): Newton iterations (`newton`) of each stage (`time_integration`), each of
 //!    them contact detection, `compute_newton_step` and `line_search`;
 //! 5. `validate_step` (`response`): continuous collision detection; `truncate_displacements` if it fails;
-//! 6. `apply_velocity_jumps` (`step`): impact impulses, Dirichlet conditions;
-//! 7. `acceptance` (`acceptance`): convergence, stretch, truncation; `reject_step` or `accept_step`;
+//! 6. `apply_velocity_jumps` (`step::velocity_jumps`): impact impulses, Dirichlet conditions;
+//! 7. `acceptance` (`acceptance`): convergence, stretch, truncation; `record_rejection` or `accept_step`;
 //! 8. `adapt_step_size` (`step_control`).
 
 mod acceptance;
 mod accessors;
-mod advance;
 mod animated_settings;
+mod arguments;
 mod checkpoint;
+mod constrained_system;
 mod energy_guard;
-mod predictor;
 mod stage_solve;
 mod step;
 mod step_control;
@@ -28,52 +28,38 @@ mod tests;
 
 use crate::{
     error::{Error, Result},
-    material::Material,
-    mesh::AlternativeTriangles,
-    newton::{self, Newton},
-    parallel::{BufferPool, SimulationThreads},
-    response::{ColliderMotion, CollisionResponse},
-    scene::{Cloth, Collider, Preconditioning, Settings},
-    surface::{ClothCollisionData, CollisionMesh, SurfaceProperties, append_seam_strips},
-    system::{self, BoundaryConditions, EquationsOfMotion, RevisedStiffness},
-    time_integration::State,
+    forces,
+    parallel::SimulationThreads,
+    scene::{Cloth, ClothVertex, Collider, Integrator, Report, Settings, check_duration},
+    system::{self, EquationsOfMotion, ExplicitSteppingParameters, StabilityProblem},
+    time_integration::{KinematicState, State, explicit_scheme},
     vec3::Vec3,
 };
+use acceptance::acceptance;
 use checkpoint::Fingerprint;
-use std::sync::Arc;
-use step_control::StepControl;
+use constrained_system::{ConstrainedSystem, alternative_count};
+use stage_solve::StageSolver;
+use std::time::Instant;
+use step::{Step, TrialStep};
+use step_control::{FrameProgress, Sliding, StepControl, StepInterval, dense_pair_cost_factor};
 
 /// Simulation of cloths and colliders.
 pub struct Simulation {
-    settings: Settings,
     /// Of meshes, colliders and settings, for checkpoints.
     fingerprint: Fingerprint,
     /// Number of alternative triangles of the cloths, strips of seams included.
     alternative_count: usize,
-    dynamics: EquationsOfMotion,
-    response: CollisionResponse,
-    boundary_conditions: BoundaryConditions,
-    newton: Newton,
-    constant_stiffness: RevisedStiffness,
-    state: State,
-    /// Buffers for vectors of all vertices.
-    buffers: BufferPool<Vec<Vec3>>,
-    /// Step size that the step control prefers for the next step, in s.
-    preferred_step_size: f64,
+    pub(crate) system: ConstrainedSystem,
+    pub(crate) solver: StageSolver,
+    pub(crate) state: State,
     step_control: StepControl,
-    /// Longest stable step of an explicit scheme, in s.
-    stable_step_size: f64,
-    /// Minimum over all cloths of the mean edge length, in m.
-    mean_edge_length: f64,
-    /// Length that the tolerance is relative to, in m.
-    tolerance_length: f64,
     /// Simulated fraction of the present frame, from 0 to 1.
     frame_fraction: f64,
     threads: SimulationThreads,
 }
 
-/// Idle vectors of all vertices in the pool: as many as a step returns.
-const POOLED_VECTORS: usize = 4;
+/// Upper bound of the steps of one call.
+const MAX_STEPS_PER_CALL: f64 = 1.0e7;
 
 impl Simulation {
     /// Simulation of cloths at rest.
@@ -89,89 +75,230 @@ impl Simulation {
         let mut positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let threads = SimulationThreads::new(settings.threads, positions.len())?;
-        let (mut dynamics, newton) = threads.run(|| {
+        let fingerprint = Fingerprint::new(cloths, colliders, &settings);
+        let step_control = StepControl::new(settings.time_step);
+        let self_collision = settings.self_collision;
+        let (dynamics, solver) = threads.run(|| {
             let dynamics = EquationsOfMotion::new(cloths, &settings);
-            let newton = Newton::new(&dynamics, preconditioning(&settings));
-            (dynamics, newton)
+            let solver = StageSolver::new(settings, &dynamics);
+            (dynamics, solver)
         });
-        // With collision disabled the collision mesh needs no edges and triangles.
-        let is_disabled = colliders.is_empty() && !settings.self_collision;
-        let mesh = collision_mesh(cloths, colliders, &dynamics, is_disabled)?;
-        let motions = colliders.iter().map(ColliderMotion::new).collect();
-        let mut response =
-            CollisionResponse::new(mesh, motions, &positions, settings.self_collision);
+        let alternative_count = alternative_count(cloths, &dynamics);
+        let mut system =
+            ConstrainedSystem::new(dynamics, cloths, colliders, self_collision, &positions)?;
         threads.run(|| {
-            response.separate_coincident_cloth(&mut positions);
-            dynamics.initialize_internal_variables(&positions);
+            system.response.separate_coincident_cloth(&mut positions);
+            system.dynamics.elements.initialize_internal_variables(&positions);
         });
-        let mut simulation = Self {
-            preferred_step_size: settings.time_step,
-            step_control: StepControl::default(),
-            stable_step_size: f64::INFINITY,
-            frame_fraction: 0.0,
-            mean_edge_length: newton::min_mean_edge_length(&dynamics.mesh),
-            tolerance_length: newton::tolerance_length(&dynamics.mesh),
-            response,
-            boundary_conditions: BoundaryConditions::default(),
+        system.update_rest_length_scales();
+        Ok(Self {
+            fingerprint,
+            alternative_count,
+            system,
+            solver,
             state: State::at_rest(positions),
-            buffers: BufferPool::new(POOLED_VECTORS),
-            fingerprint: Fingerprint::new(cloths, colliders, &settings),
-            alternative_count: alternative_count(cloths, &dynamics),
-            settings,
-            dynamics,
-            newton,
-            constant_stiffness: RevisedStiffness::default(),
+            step_control,
+            frame_fraction: 0.0,
             threads,
-        };
-        simulation.update_rest_length_scales();
-        Ok(simulation)
+        })
+    }
+
+    /// Simulates `duration` seconds with as many steps as needed, none longer than `time_step`. Hard contact makes
+    /// steps shorter; it is never an error.
+    ///
+    /// # Errors
+    /// A duration that is not positive, or below the shortest time step; or a position or velocity that is not finite:
+    /// the state before that step is kept.
+    pub fn advance(&mut self, duration: f64) -> Result<Report> {
+        check_duration("duration", duration)?;
+        let time_step = self.solver.settings.time_step;
+        if duration > MAX_STEPS_PER_CALL * time_step {
+            let wanted = format!("at most {MAX_STEPS_PER_CALL:e} steps of {time_step:?} s");
+            return Err(Error::value("duration", format!("{duration:?} s"), wanted));
+        }
+        self.run_frame(|simulation, report| simulation.advance_frame(duration, report))
+    }
+
+    /// Simulates exactly one step of `duration` seconds.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn step(&mut self, duration: f64) -> Result<Report> {
+        check_duration("h", duration)?;
+        self.run_frame(|simulation, report| {
+            let max_iterations = simulation.solver.settings.max_iterations;
+            let interval = StepInterval::whole_frame(duration, max_iterations);
+            simulation.step_control.stable = f64::INFINITY;
+            let trial = simulation.solve_step(interval, report);
+            let Self { system, state, .. } = &*simulation;
+            system.check_finite(trial.first_invalid_vertex(), state.time)?;
+            simulation.accept_step(trial, interval, report);
+            simulation.frame_fraction = 1.0;
+            Ok(())
+        })
+    }
+
+    /// Runs a frame on the threads of the simulation, and ends it.
+    fn run_frame(
+        &mut self,
+        frame: impl FnOnce(&mut Self, &mut Report) -> Result<()> + Send,
+    ) -> Result<Report> {
+        let start = Instant::now();
+        let threads = self.threads.clone();
+        self.frame_fraction = 0.0;
+        let outcome = threads.run(|| {
+            let mut report = Report::default();
+            frame(self, &mut report)?;
+            let EquationsOfMotion { mesh, gradients, .. } = &self.system.dynamics;
+            report.max_stretch = forces::largest_stretch(mesh, gradients, &self.state.positions);
+            Ok(report)
+        });
+        // Boundary conditions and colliders stay where the frame ended, by an error perhaps.
+        self.system.end_frame(self.frame_fraction);
+        let mut report: Report = outcome?;
+        report.total_seconds = start.elapsed().as_secs_f64();
+        Ok(report)
+    }
+
+    /// Simulates a frame of `duration` in s: solve a trial step, accept or reject it, adapt the step size.
+    fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
+        let mut frame = FrameProgress::new(duration);
+        while frame.fraction < 1.0 {
+            if frame.needs_stability_estimate(report.steps) {
+                let Self { system, solver, state, step_control, .. } = self;
+                let longest = step_control.max_step_size(&solver.settings);
+                step_control.stable = find_stable_step_size(
+                    system,
+                    solver,
+                    &state.positions,
+                    frame.fraction,
+                    longest,
+                )?;
+            }
+            let cost_factor = dense_pair_cost_factor(&self.system);
+            let interval = self.step_control.next_interval(&frame, self.settings(), cost_factor);
+            let iterations_before = report.newton_iterations;
+            let trial = self.solve_step(interval, report);
+            let iterations = report.newton_iterations - iterations_before;
+            let Self { system, solver, state, step_control, .. } = self;
+            frame.charge_iterations(iterations, &solver.settings, system);
+            let is_linearised = solver.settings.is_linearised();
+            let acceptance =
+                acceptance(&trial, state, system, &mut frame.truncation, is_linearised);
+            if let Err(reason) = acceptance
+                && interval.can_retry_shorter
+            {
+                step_control.record_rejection(interval, reason);
+                report.reject(reason);
+                trial.discard(&solver.buffers);
+                continue;
+            }
+            let trial = trial.judged(acceptance);
+            let trial = self.or_restart_from_rest(trial, interval, report)?;
+            self.accept_step(trial, interval, report);
+            let Self { system, solver, step_control, .. } = self;
+            let speed = system.response.mean_slip_speed();
+            let sliding = Sliding { speed, edge_length: solver.mean_edge_length };
+            step_control.adapt_step_size(interval, iterations as f64, sliding, &solver.settings);
+            frame.fraction = interval.end_fraction;
+            self.frame_fraction = interval.end_fraction;
+        }
+        Ok(())
+    }
+
+    /// Solves a step from the present state, without accepting it.
+    fn solve_step(&mut self, interval: StepInterval, report: &mut Report) -> TrialStep {
+        let Self { system, solver, state: start, .. } = self;
+        Step { system, solver, start, interval, report }.solve()
+    }
+
+    /// The trial step, or, if its equations overflowed, a step from rest at the present positions: cloth that fast
+    /// would never stop.
+    fn or_restart_from_rest(
+        &mut self,
+        trial: TrialStep,
+        interval: StepInterval,
+        report: &mut Report,
+    ) -> Result<TrialStep> {
+        let time = self.state.time;
+        self.system.check_finite(trial.first_nonfinite_vertex(), time)?;
+        if trial.outcome.step_length.is_finite() {
+            return Ok(trial);
+        }
+        trial.discard(&self.solver.buffers);
+        let moving = self.state.clone();
+        self.state.bring_to_rest();
+        let last_attempt = StepInterval { can_retry_shorter: false, ..interval };
+        let resting = self.solve_step(last_attempt, report);
+        let is_finite = self.system.check_finite(resting.first_invalid_vertex(), time);
+        is_finite.inspect_err(|_| self.state = moving)?;
+        Ok(resting)
+    }
+
+    /// Makes a trial step the present state.
+    fn accept_step(&mut self, trial: TrialStep, interval: StepInterval, report: &mut Report) {
+        let Self { system: ConstrainedSystem { dynamics, response, .. }, solver, state, .. } = self;
+        trial.add_to_report(report, solver.tolerance_length);
+        let TrialStep { positions, velocities, history_resets, contact_history, .. } = trial;
+        // Variables that the next step needs, if its scheme extrapolates forces from this state.
+        let extrapolates_forces = solver.settings.integrator == Integrator::Sbdf2;
+        let variables =
+            if extrapolates_forces { dynamics.elements.internal_variables() } else { Vec::new() };
+        let end = KinematicState { positions, velocities };
+        if let Some(replaced) = state.advance(end, interval.duration, history_resets, variables) {
+            solver.buffers.give(replaced.positions);
+            solver.buffers.give(replaced.velocities);
+        }
+        dynamics.elements.shift_cached_measures();
+        if let Some(internal_variables) = &trial.internal_variables {
+            dynamics.set_internal_variables(internal_variables);
+        }
+        let substep = interval.duration / trial.substeps as f64;
+        dynamics.elements.update_internal_variables(&state.positions, substep);
+        response.set_contact_history(contact_history);
+        response.accept_pinched_vertices();
+        let held = response.pinched_vertices().iter().filter(|one| one.is_held);
+        let place = |vertex: u32| dynamics.mesh.cloth_of_vertex(vertex as usize);
+        report.pinched_vertices = held
+            .map(|one| place(one.vertex))
+            .map(|(cloth, vertex)| ClothVertex { cloth, vertex })
+            .collect();
     }
 }
 
-/// Preconditioner of the settings. For explicit schemes only contacts couple vertices, and the diagonal blocks suffice.
-fn preconditioning(settings: &Settings) -> Preconditioning {
-    if settings.integrator.is_explicit() {
-        Preconditioning::BlockJacobi
-    } else {
-        settings.preconditioner
-    }
-}
-
-/// Number of triangles that may be in contact beside those in use: alternatives of faces, and strips of seams.
-fn alternative_count(cloths: &[Cloth], dynamics: &EquationsOfMotion) -> usize {
-    let of_faces: usize = cloths.iter().map(|cloth| cloth.alternatives.triangles.len()).sum();
-    let triangles = &dynamics.mesh.topology.triangles;
-    let (count, mut strips) = (dynamics.mesh.vertex_count(), AlternativeTriangles::default());
-    of_faces + append_seam_strips(&dynamics.seams, triangles, count, &mut strips)
-}
-
-fn collision_mesh(
-    cloths: &[Cloth],
-    colliders: &[Collider],
-    dynamics: &EquationsOfMotion,
-    is_disabled: bool,
-) -> Result<CollisionMesh> {
-    let triangles = &dynamics.mesh.topology.triangles;
-    let mut alternatives = AlternativeTriangles::default();
-    for (cloth, first) in cloths.iter().zip(&dynamics.mesh.cloth_starts).filter(|_| !is_disabled) {
-        alternatives.append(&cloth.alternatives, *first as u32);
-    }
-    let cloth_data = ClothCollisionData {
-        triangles: if is_disabled { &[] } else { triangles },
-        alternatives,
-        vertex_offsets: &dynamics.mesh.cloth_starts,
-        surface_properties: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
-        rest_positions: Arc::clone(&dynamics.mesh.rest.positions),
-        vertex_areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
-        seams: &dynamics.seams,
-        contact_filter: system::contact_exclusions(cloths, colliders.len())?,
-        friction_scale: system::concatenated(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
-        layers: cloths.iter().map(|cloth| cloth.layer).collect(),
+/// Longest step at which the integrator is stable until the next estimate, in s; infinite for an implicit one. Steps
+/// are at most `max_step_size` in s.
+fn find_stable_step_size(
+    system: &mut ConstrainedSystem,
+    solver: &mut StageSolver,
+    positions: &[Vec3],
+    frame_fraction: f64,
+    max_step_size: f64,
+) -> Result<f64> {
+    let integrator = solver.settings.integrator;
+    let parameters = ExplicitSteppingParameters::DEFAULT;
+    let Some(scheme) = explicit_scheme(integrator) else {
+        return Ok(f64::INFINITY);
     };
-    Ok(CollisionMesh::new(cloth_data, colliders))
-}
-
-/// Surface properties of a material.
-fn surface(material: &Material) -> SurfaceProperties {
-    SurfaceProperties { friction: material.friction, thickness: material.thickness }
+    let conditions = &system.boundary_conditions;
+    system.dynamics.spring_targets = conditions.spring_targets(positions.len(), frame_fraction);
+    let problem = StabilityProblem {
+        scheme,
+        dynamics: &mut system.dynamics,
+        tangent: solver.newton.tangent_without_contacts(),
+        positions,
+        pinned: &conditions.pinned(positions.len()),
+        horizon: parameters.steps_per_estimate as f64 * max_step_size,
+    };
+    let limit = problem.max_stable_step();
+    if limit < parameters.min_stable_step {
+        let found = format!(
+            "{} needs steps of {limit:.1e} s for this cloth, {:.0} a film frame",
+            integrator.name(),
+            1.0 / (24.0 * limit)
+        );
+        let wanted = "a softer or coarser cloth, another damping, or an implicit integrator";
+        return Err(Error::value("integrator", found, wanted));
+    }
+    Ok(limit)
 }

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Solution of the equations of a stage, contacts included, by the solver of the settings.
 
-use super::{Simulation, step_control::StepInterval};
+use super::step_control::StepInterval;
 use crate::{
     newton::{
-        ConvergenceCriteria, Expansion, ForceBalanceParameters, LengthScales, ModelHessian,
-        Objective, QuadraticModel, SolveOutcome, StageSolve,
+        self, ConvergenceCriteria, Expansion, ForceBalanceParameters, LengthScales, ModelHessian,
+        Newton, Objective, QuadraticModel, SolveOutcome, StageSolve,
         reference::{fixed_point, linearised, semi_implicit},
     },
-    scene::{Integrator, Report, Settings, Solver},
-    system::{ConstantStiffness, PrescribedDisplacement, RevisedStiffness},
-    time_integration::Stage,
+    parallel::BufferPool,
+    scene::{Integrator, Preconditioning, Report, Settings, Solver},
+    system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness},
     vec3::Vec3,
 };
+
+/// Idle vectors of all vertices in the pool: as many as a step returns.
+const POOLED_VECTORS: usize = 4;
+
+/// Solver of the equations of stages by the settings, with its storage.
+pub(crate) struct StageSolver {
+    pub(crate) settings: Settings,
+    pub(crate) newton: Newton,
+    pub(crate) constant_stiffness: RevisedStiffness,
+    /// Buffers for vectors of all vertices.
+    pub(crate) buffers: BufferPool<Vec<Vec3>>,
+    /// Minimum over all cloths of the mean edge length, in m.
+    pub(crate) mean_edge_length: f64,
+    /// Length that the tolerance is relative to, in m.
+    pub(crate) tolerance_length: f64,
+}
 
 /// Equations of a stage.
 pub(crate) enum StageEquations {
@@ -24,31 +40,39 @@ pub(crate) enum StageEquations {
     ContactProjection,
 }
 
-impl Simulation {
-    /// Solves a stage of a step. `positions` are the initial guess, in m, and become the solution.
+impl StageSolver {
+    pub(crate) fn new(settings: Settings, dynamics: &EquationsOfMotion) -> Self {
+        Self {
+            newton: Newton::new(dynamics, preconditioning(&settings)),
+            constant_stiffness: RevisedStiffness::default(),
+            buffers: BufferPool::new(POOLED_VECTORS),
+            mean_edge_length: newton::min_mean_edge_length(&dynamics.mesh),
+            tolerance_length: newton::tolerance_length(&dynamics.mesh),
+            settings,
+        }
+    }
+
+    /// Begins anew with the pattern of the matrix, after a change of springs.
+    pub(crate) fn renew_pattern(&mut self, dynamics: &EquationsOfMotion) {
+        self.newton = Newton::new(dynamics, preconditioning(&self.settings));
+    }
+
+    /// Solves a stage. `positions` are the initial guess, in m, and become the solution.
     pub(crate) fn solve_stage_equations(
         &mut self,
-        stage: &Stage,
+        mut objective: Objective<'_>,
         equations: &StageEquations,
         positions: &mut [Vec3],
-        prescribed_displacements: &[PrescribedDisplacement],
         interval: StepInterval,
         report: &mut Report,
     ) -> SolveOutcome {
-        let criteria = self.convergence_criteria(interval);
+        let criteria =
+            self.convergence_criteria(interval, objective.response.min_cloth_thickness());
         let solver = self.stage_solver();
         if matches!((equations, solver), (StageEquations::Implicit, Solver::FixedPoint)) {
-            self.update_constant_stiffness(stage.duration);
+            self.update_constant_stiffness(objective.dynamics, objective.stage.duration);
         }
-        let Self { dynamics, response, state, newton, constant_stiffness, .. } = self;
-        let mut objective = Objective {
-            dynamics,
-            response,
-            stage,
-            state,
-            prescribed_displacements,
-            quadratic_model: None,
-        };
+        let Self { newton, constant_stiffness, .. } = self;
         let solve = StageSolve { newton, objective: &mut objective, positions, criteria, report };
         match (equations, solver) {
             (StageEquations::Implicit, Solver::Newton) => solve.by_newton(),
@@ -70,12 +94,10 @@ impl Simulation {
         if is_implicit { self.settings.solver } else { Solver::Newton }
     }
 
-    fn convergence_criteria(&self, interval: StepInterval) -> ConvergenceCriteria {
-        let scales = LengthScales {
-            tolerance_length: self.tolerance_length,
-            mean_edge_length: self.mean_edge_length,
-            thickness: self.response.min_cloth_thickness(),
-        };
+    /// Criteria of a stage, with the smallest contact thickness of the cloths in m.
+    fn convergence_criteria(&self, interval: StepInterval, thickness: f64) -> ConvergenceCriteria {
+        let Self { tolerance_length, mean_edge_length, .. } = *self;
+        let scales = LengthScales { tolerance_length, mean_edge_length, thickness };
         let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
         let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;
         let Settings { tolerance, linear_tolerance, .. } = self.settings;
@@ -84,16 +106,34 @@ impl Simulation {
     }
 
     /// Recomputes the constant stiffness if materials or seams have changed, for a step of `duration` in s.
-    pub(crate) fn update_constant_stiffness(&mut self, duration: f64) {
-        let revision = self.dynamics.stiffness_revision + 1;
+    pub(crate) fn update_constant_stiffness(
+        &mut self,
+        dynamics: &mut EquationsOfMotion,
+        duration: f64,
+    ) {
+        let revision = dynamics.elements.stiffness_revision + 1;
         if self.constant_stiffness.revision != revision {
             let tangent = self.newton.tangent_without_contacts();
-            let matrix = ConstantStiffness::new(&mut self.dynamics, tangent, duration);
+            let matrix = ConstantStiffness::new(dynamics, tangent, duration);
             // The IMEX midpoint rule is stable only where the matrix is no less than the tangent.
             let needs_more = self.settings.integrator == Integrator::ImexMidpoint;
             let matrix = if needs_more { matrix.doubled() } else { matrix };
             self.constant_stiffness = RevisedStiffness { revision, matrix };
         }
+    }
+
+    /// Buffers for x̂ and v̂ of a stage.
+    pub(crate) fn stage_buffers(&self) -> [Vec<Vec3>; 2] {
+        [self.buffers.take(), self.buffers.take()]
+    }
+}
+
+/// Preconditioner of the settings. For explicit schemes only contacts couple vertices, and the diagonal blocks suffice.
+fn preconditioning(settings: &Settings) -> Preconditioning {
+    if settings.integrator.is_explicit() {
+        Preconditioning::BlockJacobi
+    } else {
+        settings.preconditioner
     }
 }
 
@@ -103,6 +143,7 @@ fn project_onto_contacts(solve: StageSolve<'_, '_>) -> SolveOutcome {
     let no_residuals = vec![Vec3::zeros(); target.len()];
     let expansion = Expansion { point: &target, residuals: &no_residuals };
     let Objective { stage, dynamics, .. } = &*solve.objective;
-    let model = QuadraticModel::new(ModelHessian::Inertia, stage, &dynamics.masses, expansion);
+    let model =
+        QuadraticModel::new(ModelHessian::Inertia, stage, &dynamics.masses.vertices, expansion);
     solve.with_quadratic_model(&model)
 }

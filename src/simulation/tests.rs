@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use super::Simulation;
+use super::{ConstrainedSystem, Simulation};
 use crate::{
     material::Material,
     mesh::Polygons,
@@ -30,13 +30,14 @@ fn balance_at_rest(frames: usize, lift: f64) -> ForceBalance {
     for _ in 0..frames {
         simulation.advance(FRAME).unwrap();
     }
-    let Simulation { dynamics, response, state, .. } = &mut simulation;
+    let Simulation { system: ConstrainedSystem { dynamics, response, .. }, state, .. } =
+        &mut simulation;
     state.bring_to_rest();
     for position in &mut state.positions {
         position.z += lift;
     }
     let positions = state.positions.clone();
-    let measures = dynamics.measure(&positions);
+    let measures = dynamics.elements.measure(&positions);
     let buffers = [Vec::new(), Vec::new()];
     let stage = Stage::implicit_euler(state, measures, FRAME, buffers);
     // Contacts of resting cloth are detected where its weight would move it.

@@ -203,3 +203,81 @@ impl BoundaryConditions {
 fn interpolate(start: &Vec3, end: &Vec3, fraction: f64) -> Vec3 {
     if fraction < 1.0 { start + (end - start) * fraction } else { *end }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(conditions: &BoundaryConditions, fraction: f64) -> PrescribedDisplacement {
+        let positions = [Vec3::zeros(), Vec3::new(1.0, 2.0, 3.0)];
+        let mut all = conditions.prescribed_displacements(&positions, fraction, 0.5);
+        let first = all.next().unwrap();
+        assert!(first.vertex == 1 && all.next().is_none());
+        first
+    }
+
+    #[test]
+    fn a_pinned_vertex_is_on_its_path_wherever_the_step_would_end() {
+        let mut conditions = BoundaryConditions::default();
+        conditions.set_kinematic(1, Vec3::new(1.0, 2.0, 3.0), Vec3::new(5.0, 2.0, 3.0));
+        let start = Vec3::new(1.0, 2.0, 3.0);
+        for end in [Vec3::zeros(), Vec3::new(9.0, -8.0, 7.0)] {
+            let found = only(&conditions, 0.25).constrained_end(&start, &end);
+            assert!((found - Vec3::new(2.0, 2.0, 3.0)).norm() < 1e-15);
+        }
+        assert_eq!(conditions.pinned(3), [false, true, false]);
+        assert!(conditions.has_motion() && conditions.fits(2) && !conditions.fits(1));
+    }
+
+    /// Directions that are not orthogonal: each has its own component.
+    #[test]
+    fn a_prescribed_velocity_leaves_the_other_directions_free() {
+        let mut conditions = BoundaryConditions::default();
+        let oblique = Vec3::new(1.0, 1.0, 0.0).normalize();
+        let velocity = Vec3::new(2.0, -6.0, 100.0);
+        conditions.set_prescribed_velocity(1, vec![Vec3::x(), oblique], velocity);
+        let prescribed = only(&conditions, 1.0);
+        let (start, end) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(7.0, 7.0, 7.0));
+        let moved = prescribed.constrained_end(&start, &end) - start;
+        // 0.5 s along x and y, as the solver wants along z.
+        assert!((moved - Vec3::new(1.0, -3.0, 4.0)).norm() < 1e-12, "{moved}");
+        let free = prescribed.free_projector;
+        assert!(
+            (free * free - free).norm() < 1e-12 && (free * prescribed.displacement).norm() < 1e-12
+        );
+        assert_eq!(conditions.pinned(2), [false; 2]);
+    }
+
+    #[test]
+    fn what_a_frame_has_not_reached_is_left_behind_at_its_end() {
+        let mut conditions = BoundaryConditions::default();
+        conditions.set_kinematic(0, Vec3::zeros(), Vec3::x());
+        conditions.set_spring_target(2, Vec3::zeros(), Vec3::y(), 8.0);
+        let target = conditions.spring_targets(3, 0.5)[2].unwrap();
+        assert_eq!((target.position, target.stiffness), (Vec3::y() * 0.5, 8.0));
+        conditions.end_frame(0.25);
+        assert_eq!(conditions.kinematic_end(0), Some(Vec3::x() * 0.25));
+        assert_eq!(
+            (conditions.kinematic_end(2), conditions.path_end(2)),
+            (None, Some(Vec3::y() * 0.25))
+        );
+        assert!(!conditions.has_motion());
+        conditions.release(2);
+        assert!(conditions.spring_targets(3, 0.0).is_empty());
+    }
+
+    #[test]
+    fn the_force_of_a_spring_target_is_the_gradient_of_its_energy() {
+        let target = SpringTarget { position: Vec3::new(1.0, 2.0, 3.0), stiffness: 7.0 };
+        let (position, step) = (Vec3::new(0.5, -1.0, 3.5), 1.0e-4);
+        for axis in 0..3 {
+            let at = |size: f64| {
+                let mut moved = position;
+                moved[axis] += size;
+                target.energy(&moved)
+            };
+            let slope = (at(step) - at(-step)) / (2.0 * step);
+            assert!((slope + target.force(&position)[axis]).abs() < 1e-9);
+        }
+    }
+}

@@ -39,7 +39,7 @@ impl ConstantStiffness {
         tangent: &mut TangentMatrix,
         seconds: f64,
     ) -> Self {
-        let memories = dynamics.reset_internal_variables();
+        let memories = dynamics.elements.reset_internal_variables();
         let mesh = Arc::clone(&dynamics.mesh);
         let rest = &mesh.rest.positions;
         let ordering = Arc::clone(&tangent.ordering);
@@ -130,4 +130,53 @@ fn scalar_stiffness(block: &Block) -> f64 {
         return f64::from(a);
     }
     f64::from(a) + f64::from(b) + f64::from(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        material::Material,
+        mesh::Polygons,
+        scene::{Cloth, Model, Settings},
+    };
+
+    /// K and D of two squares of springs.
+    fn stiffness() -> ConstantStiffness {
+        let corners = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.2, 0.0], [0.2, 0.1]];
+        let positions = corners.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec();
+        let polygons = Polygons::new(&[4, 4], &[0, 1, 3, 2, 1, 4, 5, 3], 6).unwrap();
+        let material = Material { stretch_damping: 0.02, ..Material::default() };
+        let cloth = Cloth::new(positions, &polygons, material, None, None).unwrap();
+        let settings = Settings { model: Model::MassSpring, ..Settings::default() };
+        let mut dynamics = EquationsOfMotion::new(&[cloth], &settings);
+        let mut tangent = TangentMatrix::new(&dynamics);
+        ConstantStiffness::new(&mut dynamics, &mut tangent, 0.01)
+    }
+
+    #[test]
+    fn a_uniform_field_has_no_image_and_an_edge_one_along_itself() {
+        let matrix = stiffness();
+        assert_eq!(matrix.multiply([1.0, 1.0], &[Vec3::new(1.0, 2.0, 3.0); 6]), [Vec3::zeros(); 6]);
+        let mut field = vec![Vec3::zeros(); 6];
+        field[4] = Vec3::x();
+        let image = matrix.multiply([1.0, 0.0], &field);
+        // Vertices pull each other with the same force, whatever its direction.
+        assert!((image.iter().sum::<Vec3>()).norm() < 1e-3 * image[4].norm());
+        assert!(image[4].x > 0.0 && image[1].x < 0.0);
+    }
+
+    #[test]
+    fn the_viscosity_of_a_spring_is_its_stiffness_times_its_damping_time() {
+        let matrix = stiffness();
+        let [elastic, viscous] = [[1.0, 0.0], [0.0, 1.0]].map(|factors| {
+            let row: Vec<(usize, f64)> = matrix.row(0, factors).collect();
+            row.into_iter().find(|(column, _)| *column == 1).unwrap().1
+        });
+        assert!(elastic < 0.0 && (viscous / (0.02 * elastic) - 1.0).abs() < 1e-3, "{viscous}");
+        let masses = [2.0; 6];
+        let ratio = matrix.max_diagonal_over_mass([1.0, 0.0], &masses);
+        let doubled = matrix.doubled().max_diagonal_over_mass([1.0, 0.0], &masses);
+        assert!(ratio > 0.0 && (doubled / ratio - 2.0).abs() < 1e-12);
+    }
 }

@@ -36,7 +36,7 @@ impl LinearisedMatrices {
         positions: &[Vec3],
         duration: f64,
     ) -> Self {
-        for elements in &mut dynamics.elements {
+        for elements in &mut dynamics.elements.kinds {
             elements.begin_stage(duration);
         }
         let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
@@ -60,12 +60,12 @@ impl LinearisedMatrices {
         for vertex in 0..positions.len() {
             let spring = dynamics.spring_target(vertex).map_or(0.0, |target| target.stiffness);
             stiffness.diagonals[vertex] += Matrix3::identity() * spring;
-            let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]);
+            let drag = dynamics.point_damping.coefficient(dynamics.masses.vertices[vertex]);
             damping.diagonals[vertex] += Matrix3::identity() * drag;
         }
         let (stiffness, damping) = (stiffness.into_matrix(), damping.into_matrix());
         let mut inertia = Triplets::new(positions);
-        for (diagonal, mass) in inertia.diagonals.iter_mut().zip(&dynamics.masses) {
+        for (diagonal, mass) in inertia.diagonals.iter_mut().zip(&dynamics.masses.vertices) {
             *diagonal = Matrix3::identity() * (mass / (duration * duration));
         }
         let viscous_term = damping.map(|value| value / duration);
@@ -74,7 +74,7 @@ impl LinearisedMatrices {
             stiffness,
             damping,
             system,
-            masses: dynamics.masses.clone(),
+            masses: dynamics.masses.vertices.clone(),
             rest_positions: dynamics.mesh.rest.positions.to_vec(),
             positions: positions.to_vec(),
         }

@@ -16,7 +16,7 @@ pub(super) fn matrix_free_couplings(
     dynamics: &mut EquationsOfMotion,
     mut add: impl FnMut(usize, usize, &Matrix3<f64>),
 ) {
-    if !dynamics.elements.iter().any(|one| one.has_matrix_free_tangent()) {
+    if !dynamics.elements.kinds.iter().any(|one| one.has_matrix_free_tangent()) {
         return;
     }
     let mut surroundings = Surroundings::new(&dynamics.mesh.topology);
@@ -45,7 +45,7 @@ fn product_with_units(
         direction[*source][axis] = 1.0;
     }
     let mut forces: Vec<Row3> = vec![[0.0; 4]; direction.len()];
-    for one in dynamics.elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
+    for one in dynamics.elements.kinds.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
         one.add_matrix_free_product(&direction, &mut forces);
     }
     forces

@@ -40,7 +40,7 @@ impl<'a> MatrixFreeTangent<'a> {
     ) -> Option<Self> {
         let scale = 1.0 / stage.extrapolation_factor;
         let count = dynamics.vertex_count();
-        let elements = &mut dynamics.elements;
+        let elements = &mut dynamics.elements.kinds;
         elements.iter().any(|one| one.has_matrix_free_tangent()).then(|| {
             buffers.displacements.resize(count, [0.0; 4]);
             Self { elements, ordering, scale, buffers }
@@ -115,7 +115,7 @@ mod tests {
     fn both_parts_of_the_tangent_together_are_the_derivative_of_the_forces() {
         let (mut dynamics, bent, direction) = sheet();
         let state = State::at_rest(bent.clone());
-        let measures = dynamics.measure(&bent);
+        let measures = dynamics.elements.measure(&bent);
         let stage = Stage::implicit_euler(&state, measures, 0.02, [Vec::new(), Vec::new()]);
         let step = 1.0e-7;
         let moved = |factor: f64| -> Vec<Vec3> {

@@ -5,12 +5,10 @@
 mod boundary_conditions;
 mod constant_stiffness;
 mod equations_of_motion;
-mod explicit_forces;
 mod linearised_matrices;
 mod matrix_free_couplings;
 mod matrix_free_tangent;
 pub(crate) mod model_factory;
-mod point_damping;
 mod stable_step;
 mod tangent_matrix;
 

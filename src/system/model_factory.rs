@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Model factory: the elements of the model of the settings, and the checks of cloths against the model.
 
-use super::equations_of_motion::EquationsOfMotion;
 use crate::{
     error::{Error, Result},
     forces::{
-        BendingKind, Elements, ModelInput, Springs, baraff_witkin, choi_ko, fem, fem_bridson,
-        fem_corotational, fem_linear, fem_volino, mass_spring, particles, springs,
+        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, fem_bridson,
+        fem_corotational, fem_linear, fem_volino, mass_spring, particles,
     },
     material::Material,
     mesh::{Mesh, Quads},
@@ -145,32 +144,6 @@ pub(crate) fn concatenated<T: Copy>(
     let of_cloth =
         |cloth| values(cloth).cloned().unwrap_or_else(|| vec![default; cloth.vertex_count()]);
     cloths.iter().flat_map(of_cloth).collect()
-}
-
-impl EquationsOfMotion {
-    /// Number of kinds of elements but for springs, which have no internal variables.
-    pub(super) fn fabric_kind_count(&self) -> usize {
-        self.elements.len() - usize::from(self.springs.iter().any(Option::is_some))
-    }
-
-    /// Replaces the springs of all cloths, one entry for each.
-    pub(crate) fn set_springs(&mut self, of_cloths: Vec<Option<Springs>>) {
-        self.elements.truncate(self.fabric_kind_count());
-        self.elements.extend(springs(of_cloths.iter().map(Option::as_ref), &self.mesh));
-        self.springs = of_cloths;
-        self.stiffness_revision += 1;
-        self.invalidate_measures();
-    }
-
-    /// Pairs of vertices that are connected by an edge, a seam or a spring.
-    pub(crate) fn coupled_pairs(&self) -> Vec<[u32; 2]> {
-        let edges = self.mesh.topology.edges.iter().map(|edge| edge.vertices);
-        let springs = self.springs.iter().zip(&self.mesh.cloth_starts).flat_map(|(own, first)| {
-            let pairs = own.iter().flat_map(|springs| &springs.pairs);
-            pairs.map(|pair| pair.map(|vertex| vertex + *first as u32))
-        });
-        edges.chain(self.seams.iter().copied()).chain(springs).collect()
-    }
 }
 
 /// Mesh of all cloths; a single cloth shares its mesh.

@@ -100,7 +100,8 @@ impl StabilityProblem<'_> {
     pub(crate) fn max_stable_step(self) -> f64 {
         let scheme = self.scheme;
         let damping = &self.dynamics.point_damping;
-        let drag = self.dynamics.masses.iter().map(|mass| damping.coefficient(*mass) / mass);
+        let drag =
+            self.dynamics.masses.vertices.iter().map(|mass| damping.coefficient(*mass) / mass);
         let drag = drag.fold(0.0, f64::max);
         let longest = |mode: Mode| {
             let dragged = Mode { damping: mode.damping + drag, ..mode };
@@ -130,7 +131,11 @@ impl StabilityProblem<'_> {
         });
         let inverse_sqrt_mass = |row| {
             let vertex = tangent.ordering.vertex(row);
-            if pinned[vertex] { 0.0 } else { (1.0 / dynamics.masses[vertex].sqrt()) as f32 }
+            if pinned[vertex] {
+                0.0
+            } else {
+                (1.0 / dynamics.masses.vertices[vertex].sqrt()) as f32
+            }
         };
         let inverse_sqrt_masses = (0..pinned.len()).map(inverse_sqrt_mass).collect();
         ModalProblem { elastic, viscous, inverse_sqrt_masses }
@@ -277,7 +282,10 @@ fn spectral_radius(scheme: ExplicitScheme, mode: Mode, step: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{scene::Integrator, time_integration::explicit_scheme};
+    use crate::{
+        linear_solver::Pattern, scene::Integrator, simd::Block, time_integration::explicit_scheme,
+    };
+    use std::sync::Arc;
 
     fn longest(integrator: Integrator, stiffness: f64, damping: f64) -> f64 {
         max_stable_step_of_mode(explicit_scheme(integrator).unwrap(), Mode { stiffness, damping })
@@ -300,6 +308,43 @@ mod tests {
         ] {
             let found = longest(integrator, stiffness, damping);
             assert!((found / wanted - 1.0).abs() < 2e-3, "{integrator:?}: {found}, not {wanted}");
+        }
+    }
+
+    /// A spring of 50 N/m along an oblique direction between particles of 20 g and 30 g, and its damper.
+    fn spring(pinned: Option<usize>) -> ModalProblem {
+        let direction = Vec3::new(1.0, 2.0, -2.0) / 3.0;
+        let rows: [&[u32]; 2] = [&[1], &[0]];
+        let pattern = Arc::new(Pattern::of_rows(rows.into_iter()));
+        let [elastic, viscous] = [50.0, 50.0 + 0.4 * VISCOSITY_PROBE_RATE].map(|stiffness| {
+            let mut matrix = BlockMatrix::new(Arc::clone(&pattern));
+            let block = direction * direction.transpose() * stiffness;
+            matrix.fill_by(|row, column| {
+                Block::from_matrix(&(if row == column { block } else { -block }))
+            });
+            matrix
+        });
+        let inverse_sqrt = |(vertex, mass): (usize, f32)| {
+            if pinned == Some(vertex) { 0.0 } else { 1.0 / mass.sqrt() }
+        };
+        let inverse_sqrt_masses = [0.02, 0.03].into_iter().enumerate().map(inverse_sqrt).collect();
+        ModalProblem { elastic, viscous: Some(viscous), inverse_sqrt_masses }
+    }
+
+    #[test]
+    fn the_stiffest_mode_of_a_spring_is_that_of_its_reduced_mass() {
+        for (pinned, inverse_mass) in
+            [(None, 1.0 / 0.02 + 1.0 / 0.03), (Some(0), 1.0 / 0.03), (Some(1), 1.0 / 0.02)]
+        {
+            let mode = spring(pinned).dominant_mode([1.0, 0.0], 0.0);
+            assert!((mode.stiffness / (50.0 * inverse_mass) - 1.0).abs() < 1e-5, "{mode:?}");
+            assert!((mode.damping / (0.4 * inverse_mass) - 1.0).abs() < 1e-4, "{mode:?}");
+            // h²ω² + 2hc = 4, with the margin on both.
+            let (stiffness, damping) = (mode.stiffness * 1.1, mode.damping * 1.1);
+            let wanted = ((damping * damping + 4.0 * stiffness).sqrt() - damping) / stiffness;
+            let scheme = explicit_scheme(Integrator::SymplecticEuler).unwrap();
+            let found = max_step_with_margin(scheme, mode);
+            assert!((found / wanted - 1.0).abs() < 1e-3, "{found}, not {wanted}");
         }
     }
 

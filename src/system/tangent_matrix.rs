@@ -93,7 +93,7 @@ impl TangentMatrix {
     pub(crate) fn new(dynamics: &EquationsOfMotion) -> Self {
         let count = dynamics.vertex_count();
         let ordering = Ordering::new(count, &dynamics.coupled_pairs());
-        let kinds = ElementKinds::new(&ordering, &dynamics.elements, count);
+        let kinds = ElementKinds::new(&ordering, &dynamics.elements.kinds, count);
         let starts = (0..count).into_par_iter().step_by(GROUP);
         let (columns, assembly_plans): (Vec<ColumnLists>, Vec<AssemblyPlan>) =
             starts.map(|first| kinds.assembly_plan(first..(first + GROUP).min(count))).unzip();
@@ -106,15 +106,15 @@ impl TangentMatrix {
 
     /// Assembles the matrix at the positions where the forces were last evaluated.
     pub(crate) fn assemble(&mut self, dynamics: &mut EquationsOfMotion, stage: &Stage) {
-        for elements in &mut dynamics.elements {
+        for elements in &mut dynamics.elements.kinds {
             elements.update_tangent();
         }
         let dynamics = &*dynamics;
         let Self { matrix, ordering, assembly_plans: recipes } = self;
         let pattern = Arc::clone(matrix.pattern());
-        let has_air = dynamics.air.is_active();
+        let has_air = dynamics.external_forces.air.is_active();
         matrix.fill(|mut group| {
-            let sums = assemble_group(&dynamics.elements, recipes, &pattern, &mut group);
+            let sums = assemble_group(&dynamics.elements.kinds, recipes, &pattern, &mut group);
             let rows = group.rows.clone().zip(&mut *group.diagonals);
             for ((row, diagonal), sum) in rows.zip(&sums) {
                 let nodal = nodal_matrix(dynamics, stage, ordering.vertex(row), has_air);
@@ -139,9 +139,9 @@ impl TangentMatrix {
         positions: &[Vec3],
         inverse_beta: f64,
     ) -> &BlockMatrix {
-        let references = dynamics.measure(positions);
+        let references = dynamics.elements.measure(positions);
         let mut forces = vec![Vec3::zeros(); positions.len()];
-        for (elements, reference) in dynamics.elements.iter_mut().zip(&references) {
+        for (elements, reference) in dynamics.elements.kinds.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
             elements.evaluate(positions, history, &mut forces);
         }
@@ -374,9 +374,9 @@ fn nodal_matrix(
     has_air: bool,
 ) -> Matrix3<f64> {
     let beta = stage.beta;
-    let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
+    let inertia = Matrix3::identity() * (dynamics.masses.vertices[vertex] / (beta * beta));
     let spring = dynamics.spring_target(vertex).map_or(0.0, |target| target.stiffness);
-    let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]) / beta;
+    let drag = dynamics.point_damping.coefficient(dynamics.masses.vertices[vertex]) / beta;
     let nodal = inertia + Matrix3::identity() * (spring + drag);
-    if has_air { nodal + dynamics.air.resistance(vertex) / beta } else { nodal }
+    if has_air { nodal + dynamics.external_forces.air.resistance(vertex) / beta } else { nodal }
 }

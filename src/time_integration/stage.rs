@@ -196,10 +196,15 @@ impl Stage {
         start + (position - start) / self.extrapolation_factor
     }
 
+    /// Positions at which the equations hold if the stage ends at `positions`, in m.
+    pub(crate) fn evaluation_points(&self, positions: &[Vec3]) -> Vec<Vec3> {
+        let each = positions.iter().enumerate();
+        each.map(|(vertex, position)| self.evaluation_point(vertex, position)).collect()
+    }
+
     /// Positions and velocities at which the equations hold if the stage ends at `positions`, in m.
     pub(crate) fn evaluation_state(&self, positions: &[Vec3]) -> KinematicState {
-        let each = positions.iter().enumerate();
-        let points: Vec<Vec3> = each.map(|(vertex, x)| self.evaluation_point(vertex, x)).collect();
+        let points = self.evaluation_points(positions);
         let pairs = points.iter().zip(&self.base_positions);
         let velocities = pairs.map(|(x, base)| (x - base) / self.beta).collect();
         KinematicState { positions: points, velocities }
@@ -236,7 +241,91 @@ pub(crate) fn filled(mut buffer: Vec<Vec3>, values: impl Iterator<Item = Vec3>) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::state::HistoryReset, *};
+
+    const NO_BUFFERS: [Vec<Vec3>; 2] = [Vec::new(), Vec::new()];
+
+    fn state(position: f64, velocity: f64) -> State {
+        let velocities = vec![Vec3::x() * velocity];
+        State { velocities, ..State::at_rest(vec![Vec3::x() * position]) }
+    }
+
+    /// Makes the end of a stage of an oscillator of a frequency in 1/s the present state, with a step of a size in s.
+    fn advance(state: &mut State, mut stage: Stage, frequency: f64, step_size: f64) {
+        let theta = 1.0 / stage.extrapolation_factor;
+        let (base, velocity) = (stage.base_positions[0].x, stage.base_velocities[0].x);
+        // (v − v̂) = −βω²x with x = x̂ + βv where the equations hold.
+        let point = (base + stage.beta * velocity) / (1.0 + (stage.beta * frequency).powi(2));
+        let positions = vec![Vec3::x() * (base + (point - base) / theta)];
+        let velocities = stage.end_velocities(&positions);
+        state.advance(KinematicState { positions, velocities }, step_size, Vec::new(), Vec::new());
+    }
+
+    fn sdirk2_step(state: &mut State, frequency: f64, step: f64) {
+        let mut first = state.clone();
+        let stage = Stage::sdirk2_first(state, Vec::new(), step, NO_BUFFERS);
+        advance(&mut first, stage, frequency, step);
+        let end = StageEnd { positions: &first.positions, velocities: &first.velocities };
+        let second = Stage::sdirk2_second(state, |_| Vec::new(), end, step, NO_BUFFERS);
+        advance(state, second, frequency, step);
+    }
+
+    fn bdf2_step(state: &mut State, frequency: f64, step: f64) {
+        let Some(previous) = &state.previous else { return sdirk2_step(state, frequency, step) };
+        let stage = Stage::bdf2(state, previous, |_| Vec::new(), step, NO_BUFFERS);
+        advance(state, stage, frequency, step);
+    }
+
+    fn euler_step(state: &mut State, frequency: f64, step: f64) {
+        let stage = Stage::implicit_euler(state, Vec::new(), step, NO_BUFFERS);
+        advance(state, stage, frequency, step);
+    }
+
+    fn midpoint_step(state: &mut State, frequency: f64, step: f64) {
+        let stage = Stage::to_middle(state, Vec::new(), step, NO_BUFFERS);
+        advance(state, stage, frequency, step);
+    }
+
+    type StepFunction = fn(&mut State, f64, f64);
+
+    /// Error after 1 s of an oscillation of 3 rad/s, with steps that alternate by a ratio.
+    fn error(step: StepFunction, pairs: u32, ratio: f64) -> f64 {
+        let (mut state, frequency) = (state(1.0, 0.0), 3.0);
+        let short = 1.0 / f64::from(pairs) / (1.0 + ratio);
+        for _ in 0..pairs {
+            step(&mut state, frequency, short);
+            step(&mut state, frequency, ratio * short);
+        }
+        let exact = [frequency.cos(), -frequency * frequency.sin()];
+        (state.positions[0].x - exact[0]).hypot(state.velocities[0].x - exact[1])
+    }
+
+    #[test]
+    fn errors_fall_with_the_order_of_each_scheme_at_steps_of_two_sizes() {
+        let schemes: [(StepFunction, f64); 4] =
+            [(euler_step, 1.0), (midpoint_step, 2.0), (sdirk2_step, 2.0), (bdf2_step, 2.0)];
+        for (index, (step, order)) in schemes.into_iter().enumerate() {
+            for ratio in [1.0, 2.0] {
+                let found = (error(step, 200, ratio) / error(step, 400, ratio)).log2();
+                assert!((found - order).abs() < 0.05, "{index}, {ratio}: order {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn stiff_motion_dies_out_but_with_the_midpoint_rule() {
+        for step in [euler_step, sdirk2_step, bdf2_step] {
+            let mut state = state(1.0, 0.0);
+            (0..3).for_each(|_| step(&mut state, 1.0e6, 0.01));
+            assert!(state.positions[0].norm() < 1e-3, "{state:?}");
+        }
+        let mut state = state(1.0, 2.0);
+        let energy =
+            |state: &State| state.positions[0].x.powi(2) * 9.0 + state.velocities[0].x.powi(2);
+        let before = energy(&state);
+        (0..100).for_each(|_| midpoint_step(&mut state, 3.0, 0.2));
+        assert!((energy(&state) / before - 1.0).abs() < 1e-12);
+    }
 
     #[test]
     fn bdf2_differentiates_quadratics_exactly_for_any_step_ratio() {
@@ -248,5 +337,69 @@ mod tests {
                 (quadratic(step) - c1 * quadratic(0.0) + c2 * quadratic(-last)) / (c3 * step);
             assert!((rate - (6.0 * step - 2.0)).abs() < 1e-12);
         }
+    }
+
+    /// A fall x = 3t² − 2t + 1 with 6 m/s², from its states at −0.1 s and 0.
+    fn falling() -> State {
+        let mut falling = state(1.23, -2.6);
+        let KinematicState { positions, velocities } = state(1.0, -2.0).kinematic_state();
+        let end = KinematicState { positions, velocities };
+        falling.advance(end, 0.1, Vec::new(), Vec::new());
+        falling
+    }
+
+    #[test]
+    fn bdf2_continues_a_parabola_exactly_for_any_step_ratio() {
+        let state = falling();
+        for step in [0.03, 0.1, 0.24] {
+            let previous = state.previous.as_ref().unwrap();
+            let mut stage = Stage::bdf2(&state, previous, |_| Vec::new(), step, NO_BUFFERS);
+            let end = stage.end_position(0, &(Vec3::x() * 6.0));
+            assert!((end.x - (3.0 * step * step - 2.0 * step + 1.0)).abs() < 1e-13);
+            let velocity = stage.end_velocities(&[end])[0];
+            assert!((velocity.x - (6.0 * step - 2.0)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_history_reset_takes_the_place_of_the_previous_state_of_its_vertex() {
+        let mut state = falling();
+        let previous = state.previous.as_mut().unwrap();
+        // Uniform motion at the present velocity.
+        let (position, velocity) = (Vec3::x() * 1.2, Vec3::x() * -2.0);
+        previous.history_resets = vec![HistoryReset { vertex: 0, position, velocity }];
+        let previous = previous.clone();
+        let stage = Stage::bdf2(&state, &previous, |_| Vec::new(), 0.15, NO_BUFFERS);
+        assert!((stage.end_position(0, &Vec3::zeros()).x - 0.7).abs() < 1e-13);
+    }
+
+    #[test]
+    fn a_position_alteration_is_part_of_no_velocity() {
+        let mut stage = Stage::implicit_euler(&state(1.0, 4.0), Vec::new(), 0.5, NO_BUFFERS);
+        stage.alter(BTreeMap::from([(0, Vec3::x() * 0.25)]));
+        let end = stage.end_position(0, &Vec3::zeros());
+        assert!((end.x - 3.25).abs() < 1e-15);
+        assert!((stage.end_velocities(&[end])[0].x - 4.0).abs() < 1e-14);
+        assert_eq!(stage.alteration(0), Vec3::x() * 0.25);
+    }
+
+    #[test]
+    fn a_contact_projection_that_displaces_nothing_keeps_the_velocities_of_its_target() {
+        let target = state(3.0, 5.0).kinematic_state();
+        let mut stage = Stage::contact_projection(target.clone(), 0.1);
+        let moved = [target.positions[0] + Vec3::y() * 0.01];
+        let velocity = stage.end_velocities(&moved)[0];
+        assert!((velocity - Vec3::new(5.0, 0.1, 0.0)).norm() < 1e-13);
+    }
+
+    #[test]
+    fn the_midpoint_rule_holds_in_the_middle() {
+        let stage = Stage::to_middle(&state(1.0, 2.0), Vec::new(), 0.2, NO_BUFFERS);
+        let end = [Vec3::x() * 1.6];
+        let middle = stage.evaluation_state(&end);
+        assert!((middle.positions[0].x - 1.3).abs() < 1e-15);
+        assert!((middle.velocities[0].x - 3.0).abs() < 1e-13);
+        assert_eq!(stage.evaluation_points(&end), middle.positions);
+        assert!((stage.clone().end_velocities(&end)[0].x - 4.0).abs() < 1e-13);
     }
 }

@@ -58,6 +58,33 @@ impl State {
         self.previous = None;
     }
 
+    /// Makes the end of a step of a size in s the present state, and this one the previous, with these resets and
+    /// internal variables. Returns the state before.
+    pub(crate) fn advance(
+        &mut self,
+        end: KinematicState,
+        step_size: f64,
+        history_resets: Vec<HistoryReset>,
+        internal_variables: Vec<Vec<f64>>,
+    ) -> Option<PreviousState> {
+        let positions = std::mem::replace(&mut self.positions, end.positions);
+        let velocities = std::mem::replace(&mut self.velocities, end.velocities);
+        self.time += step_size;
+        self.previous.replace(PreviousState {
+            step_size,
+            positions,
+            velocities,
+            history_resets,
+            internal_variables,
+        })
+    }
+
+    /// Root mean square of the speeds of all vertices, in m/s.
+    pub(crate) fn mean_speed(&self) -> f64 {
+        let squares: f64 = self.velocities.iter().map(Vec3::norm_squared).sum();
+        (squares / self.velocities.len() as f64).sqrt()
+    }
+
     /// Positions and velocities.
     pub(crate) fn kinematic_state(&self) -> KinematicState {
         KinematicState { positions: self.positions.clone(), velocities: self.velocities.clone() }
@@ -78,5 +105,53 @@ impl State {
             }
         }
         velocities
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two vertices that sped up in a step of 0.5 s.
+    fn moving() -> State {
+        let mut state = State::at_rest(vec![Vec3::zeros(); 2]);
+        let velocities = vec![Vec3::x() * 3.0, Vec3::y() * 4.0];
+        let positions = velocities.iter().map(|velocity| velocity * 0.5).collect();
+        let replaced =
+            state.advance(KinematicState { positions, velocities }, 0.5, Vec::new(), Vec::new());
+        assert!(replaced.is_none());
+        state
+    }
+
+    #[test]
+    fn a_step_makes_the_present_state_the_previous_one() {
+        let mut state = moving();
+        assert_eq!((state.time, state.positions[0]), (0.5, Vec3::x() * 1.5));
+        let end = State::at_rest(vec![Vec3::z(); 2]).kinematic_state();
+        let replaced = state.advance(end, 0.25, Vec::new(), vec![vec![7.0]]).unwrap();
+        assert_eq!((replaced.step_size, replaced.positions), (0.5, vec![Vec3::zeros(); 2]));
+        let previous = state.previous.unwrap();
+        assert_eq!((previous.step_size, previous.positions[0]), (0.25, Vec3::x() * 1.5));
+        assert_eq!(previous.internal_variables, [[7.0]]);
+        assert!((state.time - 0.75).abs() < 1e-15);
+    }
+
+    #[test]
+    fn velocities_are_extrapolated_from_the_history_but_where_it_is_reset() {
+        let mut state = moving();
+        let extrapolated = state.extrapolated_velocities(0.25, vec![Vec3::z(); 7]);
+        assert_eq!(extrapolated, [Vec3::x() * 4.5, Vec3::y() * 6.0]);
+        let reset = HistoryReset { vertex: 1, position: Vec3::zeros(), velocity: Vec3::y() * 4.0 };
+        state.previous.as_mut().unwrap().history_resets.push(reset);
+        let extrapolated = state.extrapolated_velocities(0.25, Vec::new());
+        assert_eq!(extrapolated, [Vec3::x() * 4.5, Vec3::y() * 4.0]);
+    }
+
+    #[test]
+    fn rest_has_neither_speed_nor_history() {
+        let mut state = moving();
+        assert!((state.mean_speed() - 12.5_f64.sqrt()).abs() < 1e-15);
+        state.bring_to_rest();
+        assert_eq!((state.mean_speed(), state.previous), (0.0, None));
     }
 }

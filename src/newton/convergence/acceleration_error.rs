@@ -80,14 +80,15 @@ impl ConvergenceCriteria {
             && is_physical
             && iterations < PARAMETERS.max_iterations;
         applies.then(|| {
-            let cloths = 0..objective.dynamics.cloth_masses.len();
+            let cloths = 0..objective.dynamics.masses.cloths.len();
             cloths.map(|cloth| self.displacement_error_threshold(iterate, cloth)).collect()
         })
     }
 
     fn displacement_error_threshold(&self, iterate: Iterate<'_, '_>, cloth: usize) -> f64 {
         let Iterate { objective, .. } = iterate;
-        let gravity = objective.dynamics.gravity.norm() * objective.stage.beta.powi(2);
+        let gravity =
+            objective.dynamics.external_forces.gravity.norm() * objective.stage.beta.powi(2);
         let largest = if gravity > 0.0 { gravity } else { f64::INFINITY };
         let displacement = iterate.rms_acceleration_displacement(cloth).min(largest);
         let displacement = displacement.max(PARAMETERS.min_acceleration * gravity);
@@ -110,14 +111,14 @@ impl Iterate<'_, '_> {
             let inertial =
                 stage.base_positions[vertex] + stage.base_velocities[vertex] * stage.beta;
             let point = stage.evaluation_point(vertex, &positions[vertex]);
-            dynamics.masses[vertex] * (point - inertial).norm_squared()
+            dynamics.masses.vertices[vertex] * (point - inertial).norm_squared()
         };
         let sum = reductions::sum_blocked(
             vertices.len(),
             reductions::MIN_LIGHT_VERTICES_PER_TASK,
             |index| square(vertices.start + index),
         );
-        (sum / dynamics.cloth_masses[cloth]).sqrt()
+        (sum / dynamics.masses.cloths[cloth]).sqrt()
     }
 }
 

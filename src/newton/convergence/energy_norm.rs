@@ -27,8 +27,8 @@ pub(crate) struct EnergyNorm<'a> {
 
 impl<'a> EnergyNorm<'a> {
     pub(crate) fn new(dynamics: &'a EquationsOfMotion, stage: &Stage) -> Self {
-        let EquationsOfMotion { cloth_masses, mesh, .. } = dynamics;
-        Self { cloth_starts: &mesh.cloth_starts, cloth_masses, beta: stage.beta }
+        let EquationsOfMotion { masses, mesh, .. } = dynamics;
+        Self { cloth_starts: &mesh.cloth_starts, cloth_masses: &masses.cloths, beta: stage.beta }
     }
 
     pub(crate) fn cloth_count(&self) -> usize {

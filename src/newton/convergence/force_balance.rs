@@ -124,7 +124,7 @@ fn force_balance(
     vertices: Range<usize>,
     normal_load: f64,
 ) -> ForceBalance {
-    let (stage, masses) = (objective.stage, &objective.dynamics.masses);
+    let (stage, masses) = (objective.stage, &objective.dynamics.masses.vertices);
     let mass: f64 = masses[vertices.clone()].iter().sum();
     let force: Vec3 = residuals[vertices.clone()].iter().sum();
     let mass_weighted_change = |vertex: usize| {
@@ -135,7 +135,7 @@ fn force_balance(
     let square = stage.beta.powi(2);
     ForceBalance {
         net_residual: force.norm() / mass * square,
-        weight: objective.dynamics.gravity.norm() * square,
+        weight: objective.dynamics.external_forces.gravity.norm() * square,
         inertia: change.norm() / mass,
         contact_load: 0.5 * normal_load / mass * square,
     }

@@ -183,7 +183,7 @@ impl FixedPointIteration<'_, '_> {
         let Stage { beta, extrapolation_factor, .. } = *objective.stage;
         // ⟨R, β²M⁻¹R⟩ of a cloth.
         let squared_norm = |ends: &[usize]| {
-            let pairs = residuals[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
+            let pairs = residuals[ends[0]..ends[1]].iter().zip(&masses.vertices[ends[0]..ends[1]]);
             let squares = pairs.map(|(force, mass)| force.norm_squared() / mass);
             extrapolation_factor * beta * beta * squares.sum::<f64>()
         };

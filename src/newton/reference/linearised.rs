@@ -27,6 +27,6 @@ pub(crate) fn solve(solve: StageSolve<'_, '_>) -> SolveOutcome {
     let (matrix, ordering) = (tangent.matrix.clone(), Arc::clone(&tangent.ordering));
     let hessian = ModelHessian::Matrix(&matrix, &ordering);
     let expansion = Expansion { point: &start, residuals: &residuals };
-    let model = QuadraticModel::new(hessian, stage, &dynamics.masses, expansion);
+    let model = QuadraticModel::new(hessian, stage, &dynamics.masses.vertices, expansion);
     solve.with_quadratic_model(&model)
 }

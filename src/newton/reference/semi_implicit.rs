@@ -78,7 +78,7 @@ pub(crate) fn stage_residuals(
     let mut residuals: Vec<Vec3> = each
         .map(|vertex| {
             let velocity_change = velocities[vertex] - stage.base_velocities[vertex];
-            let inertia = velocity_change * (dynamics.masses[vertex] / stage.beta);
+            let inertia = velocity_change * (dynamics.masses.vertices[vertex] / stage.beta);
             explicit_forces[vertex] - elastic[vertex] - viscous[vertex] - inertia
         })
         .collect();
@@ -97,7 +97,7 @@ pub(crate) fn midpoint_velocity_changes(
 ) -> Vec<Vec3> {
     let middle = stage.evaluation_state(positions);
     let middle_forces = explicit_forces(dynamics, matrix, &middle, stage.beta);
-    let changes = middle_forces.iter().zip(start_forces).zip(&dynamics.masses);
+    let changes = middle_forces.iter().zip(start_forces).zip(&dynamics.masses.vertices);
     changes.map(|((middle, start), mass)| (middle - start) * (stage.duration / mass)).collect()
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn solve(
     let Objective { stage, dynamics, .. } = &*solve.objective;
     if stage.extrapolation_factor > 1.0 {
         let factors = [stage.beta * stage.beta, stage.beta];
-        let ratio = stiffness.matrix.max_diagonal_over_mass(factors, &dynamics.masses);
+        let ratio = stiffness.matrix.max_diagonal_over_mass(factors, &dynamics.masses.vertices);
         solve.criteria = solve.criteria.scaled(1.0 / (1.0 + ratio).sqrt());
     }
     let point = solve.positions.to_vec();

@@ -9,15 +9,18 @@ mod fingerprint;
 
 pub(crate) use fingerprint::Fingerprint;
 
-use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepControl, surface};
+use super::{
+    Simulation, animated_settings::AnimatedSettings, constrained_system::ConstrainedSystem,
+    step_control::StepControl,
+};
 use crate::{
     collision::ContactHistory,
     error::{Error, Result},
-    forces::PressureLaw,
     material::Material,
+    mesh::Mesh,
     response::PinchedVertex,
     scene::Springs,
-    system::BoundaryConditions,
+    system::{BoundaryConditions, EquationsOfMotion},
     time_integration::{PreviousState, State},
     vec3::Vec3,
 };
@@ -44,16 +47,8 @@ struct Snapshot {
     springs: Vec<Option<Springs>>,
     /// Internal variables of the elements, by kind.
     internal_variables: Vec<Vec<f64>>,
-    gravity: Vec3,
-    wind: Vec3,
     animated_settings: AnimatedSettings,
-    vertex_forces: Vec<Vec3>,
-    /// Pressure inside each cloth.
-    pressures: Vec<Option<PressureLaw>>,
-    preferred_step_size: f64,
     step_control: StepControl,
-    /// It determines the horizon of the next estimate of the stability limit.
-    stable_step_size: f64,
 }
 
 impl Simulation {
@@ -62,30 +57,21 @@ impl Simulation {
     /// # Errors
     /// An error of the encoder; none is known.
     pub fn state(&self) -> Result<Vec<u8>> {
+        let ConstrainedSystem { dynamics, boundary_conditions, response } = &self.system;
+        let motions = response.collider_motions().iter();
         let snapshot = Snapshot {
             fingerprint: self.fingerprint,
             state: self.state.clone(),
-            boundary_conditions: self.boundary_conditions.clone(),
-            contact_history: self.response.contact_history().clone(),
-            enclosed_cloths: self.response.enclosed_cloths().to_vec(),
-            pinched_vertices: self.response.pinched_vertices().to_vec(),
-            collider_frames: self
-                .response
-                .collider_motions()
-                .iter()
-                .map(|o| o.frame_positions().clone())
-                .collect(),
-            materials: self.dynamics.materials.clone(),
-            springs: self.dynamics.springs.clone(),
-            internal_variables: self.dynamics.internal_variables(),
-            gravity: self.dynamics.gravity,
-            wind: self.dynamics.air.wind(),
-            animated_settings: self.animated_settings(),
-            vertex_forces: self.dynamics.vertex_forces.clone(),
-            pressures: (0..self.cloth_count()).map(|cloth| self.pressure(cloth).cloned()).collect(),
-            preferred_step_size: self.preferred_step_size,
+            boundary_conditions: boundary_conditions.clone(),
+            contact_history: response.contact_history().clone(),
+            enclosed_cloths: response.enclosed_cloths().to_vec(),
+            pinched_vertices: response.pinched_vertices().to_vec(),
+            collider_frames: motions.map(|motion| motion.frame_positions().clone()).collect(),
+            materials: dynamics.materials.clone(),
+            springs: dynamics.elements.springs.clone(),
+            internal_variables: dynamics.elements.internal_variables(),
+            animated_settings: AnimatedSettings::new(self.settings(), &self.system),
             step_control: self.step_control.clone(),
-            stable_step_size: self.stable_step_size,
         };
         let body =
             postcard::to_stdvec(&snapshot).map_err(|error| checkpoint_error(error.to_string()))?;
@@ -124,97 +110,88 @@ impl Simulation {
 
     /// Takes over the state of a checkpoint.
     fn apply(&mut self, snapshot: Snapshot) -> Result<()> {
-        if !self.fits(&snapshot) {
+        if !snapshot.fits(&self.system, self.alternative_count) {
             return Err(checkpoint_error("damaged: lists of the wrong length".to_owned()));
         }
-        self.apply_animated_settings(snapshot.animated_settings);
+        let Self { system, solver, threads, .. } = self;
+        snapshot.animated_settings.apply(&mut solver.settings, system);
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
-            let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface_properties(vertices, &surface(&material));
-            self.dynamics.set_material(cloth, material);
+            system.set_material(cloth, material);
         }
-        self.replace_springs(snapshot.springs);
-        self.dynamics.set_internal_variables(&snapshot.internal_variables);
-        for (motion, frame) in
-            self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
-        {
+        let ConstrainedSystem { dynamics, boundary_conditions, response } = system;
+        if snapshot.springs != dynamics.elements.springs {
+            dynamics.set_springs(snapshot.springs);
+            threads.run(|| solver.renew_pattern(dynamics));
+        }
+        dynamics.set_internal_variables(&snapshot.internal_variables);
+        let motions = response.collider_motions_mut().iter_mut();
+        for (motion, frame) in motions.zip(snapshot.collider_frames) {
             motion.set_frame_positions(frame);
         }
-        self.response.set_contact_history(snapshot.contact_history);
-        self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
-        self.response.set_pinched_vertices(snapshot.pinched_vertices);
+        response.set_contact_history(snapshot.contact_history);
+        response.set_enclosed_cloths(snapshot.enclosed_cloths);
+        response.set_pinched_vertices(snapshot.pinched_vertices);
         self.state = snapshot.state;
-        self.boundary_conditions = snapshot.boundary_conditions;
-        self.dynamics.gravity = snapshot.gravity;
-        self.dynamics.air.set_wind(snapshot.wind);
-        self.dynamics.vertex_forces = snapshot.vertex_forces;
-        for (cloth, law) in snapshot.pressures.into_iter().enumerate() {
-            self.dynamics.pressures.set(&self.dynamics.mesh, cloth, law);
-        }
-        self.preferred_step_size = snapshot.preferred_step_size;
+        *boundary_conditions = snapshot.boundary_conditions;
         self.step_control = snapshot.step_control;
-        self.stable_step_size = snapshot.stable_step_size;
-        self.update_pinned_vertices();
+        system.update_pinned_vertices();
         Ok(())
     }
+}
 
-    /// Whether springs of a checkpoint fit the cloths.
-    fn are_valid_springs(&self, springs: &[Option<Springs>]) -> bool {
-        let is_valid = |(cloth, springs): (usize, &Option<Springs>)| {
-            let count = self.dynamics.mesh.vertices_of(cloth).len();
-            springs.as_ref().is_none_or(|one| one.clone().checked(count).is_ok())
-        };
-        springs.len() == self.cloth_count() && springs.iter().enumerate().all(is_valid)
-    }
-
-    /// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are at most
-    /// those of the cloths, each alternative with edges of its own: contacts of an earlier checkpoint are kept for the
-    /// next one.
-    fn feature_counts(&self) -> [usize; 3] {
-        let topology = &self.dynamics.mesh.topology;
-        match self.response.feature_counts() {
-            [vertices, _, 0] => [
-                vertices,
-                topology.edges.len() + 3 * self.alternative_count,
-                topology.triangles.len() + self.alternative_count,
-            ],
-            counts => counts,
-        }
-    }
-
-    /// Whether every list of a checkpoint has the right length.
-    fn fits(&self, snapshot: &Snapshot) -> bool {
-        let count = self.state.positions.len();
-        let state = &snapshot.state;
-        let motions = self.response.collider_motions();
-        let is_valid_history = |previous: &PreviousState| {
-            [previous.positions.len(), previous.velocities.len()] == [count; 2]
-                && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
-                && (previous.internal_variables.is_empty()
-                    || self.dynamics.internal_variables_fit(&previous.internal_variables))
-        };
-        [state.positions.len(), state.velocities.len()] == [count; 2]
-            && state.previous.as_ref().is_none_or(is_valid_history)
-            && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
-            && snapshot.pressures.len() == self.cloth_count()
-            && (snapshot.pressures.iter().enumerate().all(|(cloth, law)| {
-                let weights = law.as_ref().map_or(0, |law| law.weights.len());
-                weights == 0 || weights == self.dynamics.mesh.vertices_of(cloth).len()
-            }))
-            && snapshot.animated_settings.fits(motions.len(), count)
-            && snapshot.materials.len() == self.cloth_count()
-            && self.are_valid_springs(&snapshot.springs)
-            && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
-            && snapshot.boundary_conditions.fits(count)
-            && snapshot.contact_history.has_valid_features(self.feature_counts())
-            && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
-            && self.response.are_valid_pinched_vertices(&snapshot.pinched_vertices)
-            && snapshot.collider_frames.len() == motions.len()
-            && snapshot
-                .collider_frames
-                .iter()
-                .zip(motions)
+impl Snapshot {
+    /// Whether every list has the right length for a system with a number of alternative triangles.
+    fn fits(&self, system: &ConstrainedSystem, alternative_count: usize) -> bool {
+        let ConstrainedSystem { dynamics, response, .. } = system;
+        let (mesh, count) = (&dynamics.mesh, dynamics.vertex_count());
+        let motions = response.collider_motions();
+        is_valid_state(&self.state, dynamics)
+            && self.animated_settings.fits(motions.len(), mesh)
+            && self.materials.len() == mesh.cloth_count()
+            && are_valid_springs(&self.springs, mesh)
+            && dynamics.elements.internal_variables_fit(&self.internal_variables)
+            && self.boundary_conditions.fits(count)
+            && self.contact_history.has_valid_features(feature_counts(system, alternative_count))
+            && response.are_valid_enclosed_cloths(&self.enclosed_cloths)
+            && response.are_valid_pinched_vertices(&self.pinched_vertices)
+            && self.collider_frames.len() == motions.len()
+            && (self.collider_frames.iter().zip(motions))
                 .all(|(frame, motion)| frame.iter().all(|f| f.len() == motion.vertex_count()))
+    }
+}
+
+fn is_valid_state(state: &State, dynamics: &EquationsOfMotion) -> bool {
+    let count = dynamics.vertex_count();
+    let is_valid_history = |previous: &PreviousState| {
+        [previous.positions.len(), previous.velocities.len()] == [count; 2]
+            && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
+            && (previous.internal_variables.is_empty()
+                || dynamics.elements.internal_variables_fit(&previous.internal_variables))
+    };
+    [state.positions.len(), state.velocities.len()] == [count; 2]
+        && state.previous.as_ref().is_none_or(is_valid_history)
+}
+
+/// Whether springs of a checkpoint fit the cloths.
+fn are_valid_springs(springs: &[Option<Springs>], mesh: &Mesh) -> bool {
+    let is_valid = |(cloth, springs): (usize, &Option<Springs>)| {
+        let count = mesh.vertices_of(cloth).len();
+        springs.as_ref().is_none_or(|one| one.clone().checked(count).is_ok())
+    };
+    springs.len() == mesh.cloth_count() && springs.iter().enumerate().all(is_valid)
+}
+
+/// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are at most those
+/// of the cloths, each alternative with edges of its own: contacts of an earlier checkpoint are kept for the next one.
+fn feature_counts(system: &ConstrainedSystem, alternative_count: usize) -> [usize; 3] {
+    let topology = &system.dynamics.mesh.topology;
+    match system.response.feature_counts() {
+        [vertices, _, 0] => [
+            vertices,
+            topology.edges.len() + 3 * alternative_count,
+            topology.triangles.len() + alternative_count,
+        ],
+        counts => counts,
     }
 }
 

@@ -3,6 +3,7 @@
 //! continuous collision detection finds that these were not enough.
 
 use super::{
+    Step,
     stage::StageProblem,
     trial::{TrialStep, is_finite},
 };
@@ -11,15 +12,14 @@ use crate::{
     mesh::ShapeGradients,
     newton::SolveOutcome,
     parallel::reductions,
-    response::ReactionConstraints,
+    response::{CollisionResponse, ReactionConstraints},
     scene::{RejectionReason, Report, Task},
     simulation::{
-        Simulation,
-        stage_solve::StageEquations,
-        step_control::{STEP_COUNT_ROUNDING, StepInterval},
+        constrained_system::ConstrainedSystem, stage_solve::StageEquations,
+        step_control::StepInterval,
     },
     system::{EquationsOfMotion, ExplicitSteppingParameters, PrescribedDisplacement},
-    time_integration::{ExplicitScheme, KinematicState, Stage},
+    time_integration::{ExplicitScheme, KinematicState, Stage, State},
     vec3::Vec3,
 };
 use nalgebra::Matrix3;
@@ -57,83 +57,98 @@ struct Substep<'a> {
     scheme: ExplicitScheme,
     interval: StepInterval,
     prescribed_displacements: &'a [PrescribedDisplacement],
-    /// Number of substeps of the step.
-    count: f64,
     /// Start of the substep (fraction of the step).
     start: f64,
 }
 
-impl Simulation {
+impl Step<'_> {
     /// Solves a step of an explicit scheme with as many substeps as stability requires.
-    #[allow(clippy::cast_sign_loss, reason = "there is at least one step")]
-    pub(crate) fn solve_explicit_step(
-        &mut self,
-        scheme: ExplicitScheme,
-        interval: StepInterval,
-        report: &mut Report,
-    ) -> TrialStep {
-        let duration = interval.duration;
-        let count = (duration / self.stable_step_size - STEP_COUNT_ROUNDING).ceil().max(1.0);
-        let start = self.begin_explicit_step(interval, duration / count, report);
+    pub(super) fn solve_explicit_step(&mut self, scheme: ExplicitScheme) -> TrialStep {
+        let interval = self.interval;
+        let count = interval.substep_count as f64;
+        let substep_duration = interval.duration / count;
+        let start = ExplicitStart::new(self.system, self.start, interval, self.report);
         let ExplicitStart { mut state, prescribed_displacements, alterations, mut reactions } =
             start;
-        let initial_variables = (count > 1.0).then(|| self.dynamics.internal_variables());
+        let Self { system, report, .. } = self;
+        let initial_variables =
+            (count > 1.0).then(|| system.dynamics.elements.internal_variables());
         report.time(Task::Forces, || {
-            for index in 0..count as usize {
+            for index in 0..interval.substep_count {
                 let start = index as f64 / count;
                 let prescribed_displacements = &prescribed_displacements;
-                let substep = Substep { scheme, interval, prescribed_displacements, count, start };
-                reactions.apply_impacts(&mut state, start * duration);
-                state = self.explicit_substep(&state, &substep, &mut reactions);
-                if index as f64 + 1.0 < count {
-                    self.dynamics.update_internal_variables(&state.positions, duration / count);
+                let substep = Substep { scheme, interval, prescribed_displacements, start };
+                reactions.apply_impacts(&mut state, start * interval.duration);
+                state = substep.end(system, &state, &mut reactions);
+                if index + 1 < interval.substep_count {
+                    let dynamics = &mut system.dynamics;
+                    dynamics.elements.update_internal_variables(&state.positions, substep_duration);
                 }
             }
         });
         // Internal variables are set when the step is accepted; the last substep ends where contacts let it.
         let internal_variables = initial_variables.map(|initial| {
-            let present = self.dynamics.internal_variables();
-            self.dynamics.set_internal_variables(&initial);
+            let present = system.dynamics.elements.internal_variables();
+            system.dynamics.set_internal_variables(&initial);
             present
         });
-        if let Some(vertex) = first_diverged_vertex(&self.dynamics, &state) {
-            return self.diverged_step(state, vertex);
+        let response = &mut system.response;
+        if let Some(vertex) = first_diverged_vertex(&system.dynamics, &state) {
+            return diverged_step(response, state, vertex);
         }
         let is_invalid = report.time(Task::Contact, || {
-            self.response.accept_reactions(&reactions);
-            self.response.is_step_invalid(&state.positions)
+            response.accept_reactions(&reactions);
+            response.is_step_invalid(&state.positions)
         });
-        let mut trial = if is_invalid {
-            self.project_explicit_step(state, interval, report)
+        let trial = if is_invalid {
+            self.project_explicit_step(state)
         } else {
-            self.explicit_trial_step(state, SolveOutcome::EXACT)
+            explicit_trial_step(response, state, SolveOutcome::EXACT)
         };
-        trial.alterations = alterations;
-        trial.substeps = count as usize;
-        trial.internal_variables = internal_variables;
-        trial
+        TrialStep { alterations, substeps: interval.substep_count, internal_variables, ..trial }
     }
 
-    /// Begins a step of an explicit scheme with substeps of a length in s: its boundary conditions, position
-    /// alterations and the reaction constraints of its contacts.
-    fn begin_explicit_step(
-        &mut self,
+    /// Trial step that ends in a state which its reactions keep off all others, or projected onto the contacts.
+    fn project_explicit_step(&mut self, state: KinematicState) -> TrialStep {
+        // Contacts with a reaction are no new ones for the projection.
+        let history = self.system.response.contact_history().clone();
+        let mut reached = self.system.response.new_contact_history(0);
+        reached.intersection_time = history.intersection_time;
+        reached.had_kinematic_intersection = history.had_kinematic_intersection;
+        self.system.response.set_contact_history(reached);
+        let target = state.positions.clone();
+        let stage = Stage::contact_projection(state, self.interval.duration);
+        let problem = StageProblem { stage, equations: StageEquations::ContactProjection };
+        let trial = self.solve_stage_from(target, problem, self.interval);
+        self.system.response.set_contact_history(history);
+        trial
+    }
+}
+
+impl ExplicitStart {
+    /// Begins a step of an explicit scheme from a state: its boundary conditions, position alterations and the reaction
+    /// constraints of its contacts.
+    fn new(
+        system: &mut ConstrainedSystem,
+        start: &State,
         interval: StepInterval,
-        substep: f64,
         report: &mut Report,
-    ) -> ExplicitStart {
+    ) -> Self {
         let duration = interval.duration;
-        let mut predicted = self.state.kinematic_state();
-        let fall = self.dynamics.gravity * duration;
+        let mut predicted = start.kinematic_state();
+        let fall = system.dynamics.external_forces.gravity * duration;
         for (position, velocity) in predicted.positions.iter_mut().zip(&mut predicted.velocities) {
             *velocity += fall;
             *position += *velocity * duration;
         }
         let mut positions = predicted.positions.clone();
         let mut stage = Stage::contact_projection(predicted, duration);
-        let prescribed_displacements = self.begin_stage(&stage, &mut positions, interval, report);
-        self.alter_positions(&mut stage, &mut positions, &prescribed_displacements, report);
-        let mut state = self.state.kinematic_state();
+        let prescribed_displacements =
+            system.begin_stage(&stage, start, &mut positions, interval, report);
+        report.time(Task::Contact, || {
+            system.alter_positions(&mut stage, &mut positions, &prescribed_displacements, true);
+        });
+        let mut state = start.kinematic_state();
         for (vertex, alteration) in &stage.alterations {
             state.positions[*vertex] += alteration;
         }
@@ -143,90 +158,38 @@ impl Simulation {
             let velocity = &mut state.velocities[prescribed.vertex];
             *velocity = prescribed.free_projector * *velocity + prescribed.displacement / duration;
         }
-        let Self { response, dynamics, .. } = self;
+        let ConstrainedSystem { response, dynamics, .. } = system;
         let mobility = |vertex: usize| {
             let free = projectors.get(&vertex).copied().unwrap_or_else(Matrix3::identity);
-            free / dynamics.masses[vertex]
+            free / dynamics.masses.vertices[vertex]
         };
         let reactions = report.time(Task::Contact, || {
             response.detect_initial_contacts(&positions);
-            response.reaction_constraints(substep, mobility)
+            response.reaction_constraints(duration / interval.substep_count as f64, mobility)
         });
-        let alterations = std::mem::take(&mut stage.alterations);
-        ExplicitStart { state, prescribed_displacements, alterations, reactions }
+        Self { state, prescribed_displacements, alterations: stage.alterations, reactions }
     }
+}
 
-    /// Trial step that ends in a state which its reactions keep off all others, or projected onto the contacts.
-    fn project_explicit_step(
-        &mut self,
-        state: KinematicState,
-        interval: StepInterval,
-        report: &mut Report,
-    ) -> TrialStep {
-        // Contacts with a reaction are no new ones for the projection.
-        let history = self.response.contact_history().clone();
-        let mut reached = self.response.new_contact_history(0);
-        reached.intersection_time = history.intersection_time;
-        reached.had_kinematic_intersection = history.had_kinematic_intersection;
-        self.response.set_contact_history(reached);
-        let target = state.positions.clone();
-        let stage = Stage::contact_projection(state, interval.duration);
-        let problem = StageProblem { stage, equations: StageEquations::ContactProjection };
-        let trial = self.solve_stage_from(target, problem, interval, report);
-        self.response.set_contact_history(history);
-        trial
-    }
-
-    /// Trial step of a diverged state, with one of its diverged vertices.
-    fn diverged_step(&self, state: KinematicState, vertex: usize) -> TrialStep {
-        let unmet = Some(RejectionReason::Instability);
-        let outcome = SolveOutcome { unmet, ..SolveOutcome::UNSOLVED };
-        TrialStep {
-            contact_history: self.response.contact_history().clone(),
-            substeps: 0,
-            unresolved_contacts: 0,
-            invalid_vertex: Some(vertex),
-            ..self.explicit_trial_step(state, outcome)
-        }
-    }
-
-    /// Trial step that ends in a state as it is.
-    fn explicit_trial_step(&self, state: KinematicState, outcome: SolveOutcome) -> TrialStep {
-        let KinematicState { positions, velocities } = state;
-        TrialStep {
-            positions,
-            velocities,
-            alterations: BTreeMap::new(),
-            history_resets: Vec::new(),
-            contact_history: self.response.new_contact_history(0),
-            substeps: 1,
-            internal_variables: None,
-            outcome,
-            truncated_vertices: 0,
-            frozen_vertices: 0,
-            unresolved_contacts: self.response.intersection_count(),
-            invalid_vertex: None,
-        }
-    }
-
-    /// Advances a kinematic state by a substep.
-    fn explicit_substep(
-        &mut self,
+impl Substep<'_> {
+    /// State at the end of the substep.
+    fn end(
+        &self,
+        system: &mut ConstrainedSystem,
         state: &KinematicState,
-        substep: &Substep<'_>,
         reactions: &mut ReactionConstraints,
     ) -> KinematicState {
-        let Self { dynamics, boundary_conditions, .. } = self;
-        let Substep { scheme, interval, prescribed_displacements, count, start } = *substep;
+        let ConstrainedSystem { dynamics, boundary_conditions, .. } = system;
+        let Self { scheme, interval, prescribed_displacements, start } = *self;
         let StepInterval { start_fraction, end_fraction, duration, .. } = interval;
-        scheme(state, duration / count, &mut |state, time| {
+        scheme(state, duration / interval.substep_count as f64, &mut |state, time| {
             let time_fraction = start + time / duration;
             let fraction = start_fraction + (end_fraction - start_fraction) * time_fraction;
             dynamics.spring_targets =
                 boundary_conditions.spring_targets(state.positions.len(), fraction);
             let mut accelerations = dynamics.forces(state, time);
             dynamics.add_spring_target_forces(&state.positions, &mut accelerations);
-            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
+            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses.vertices) {
                 *acceleration /= *mass;
             }
             for prescribed in prescribed_displacements {
@@ -239,6 +202,26 @@ impl Simulation {
     }
 }
 
+/// Trial step of a diverged state, with one of its diverged vertices.
+fn diverged_step(response: &CollisionResponse, state: KinematicState, vertex: usize) -> TrialStep {
+    let unmet = Some(RejectionReason::Instability);
+    let outcome = SolveOutcome { unmet, ..SolveOutcome::UNSOLVED };
+    TrialStep {
+        substeps: 0,
+        invalid_vertex: Some(vertex),
+        ..TrialStep::at(state, outcome, response.contact_history().clone(), 0)
+    }
+}
+
+/// Trial step that ends in a state as it is.
+fn explicit_trial_step(
+    response: &CollisionResponse,
+    state: KinematicState,
+    outcome: SolveOutcome,
+) -> TrialStep {
+    TrialStep::at(state, outcome, response.new_contact_history(0), response.intersection_count())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +229,7 @@ mod tests {
         material::Material,
         mesh::Polygons,
         scene::{Cloth, Collider, Integrator, Settings},
+        simulation::Simulation,
     };
 
     const SUBSTEP: f64 = 1.0e-4;
@@ -280,18 +264,12 @@ mod tests {
             simulation.state.positions[vertex].z += displacement;
             simulation.state.velocities[vertex].z = velocity;
         }
-        let interval = StepInterval {
-            start_fraction: 0.0,
-            end_fraction: 1.0,
-            duration: SUBSTEP,
-            fraction_of_max_step: 1.0,
-            max_iterations: 1,
-            can_retry_shorter: false,
-        };
-        let mut start = simulation.begin_explicit_step(interval, SUBSTEP, &mut Report::default());
-        simulation.dynamics.gravity = Vec3::z() * force;
-        let forces = simulation.dynamics.forces(&start.state, 0.0);
-        let masses = &simulation.dynamics.masses;
+        let Simulation { system, state, .. } = &mut simulation;
+        let interval = StepInterval::whole_frame(SUBSTEP, 1);
+        let mut start = ExplicitStart::new(system, state, interval, &mut Report::default());
+        system.dynamics.external_forces.gravity = Vec3::z() * force;
+        let forces = system.dynamics.forces(&start.state, 0.0);
+        let masses = &system.dynamics.masses.vertices;
         // As a whole: forces within the cloth cancel.
         let before = forces.iter().map(|force| force.z).sum::<f64>() / masses.iter().sum::<f64>();
         let mean = |field: &[Vec3]| field.iter().map(|one| one.z).sum::<f64>() / 4.0;

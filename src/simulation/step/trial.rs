@@ -4,9 +4,10 @@
 use crate::{
     collision::ContactHistory,
     newton::SolveOutcome,
+    parallel::BufferPool,
     scene::{RejectionReason, Report},
     system::EquationsOfMotion,
-    time_integration::HistoryReset,
+    time_integration::{HistoryReset, KinematicState},
     vec3::Vec3,
 };
 use std::collections::BTreeMap;
@@ -52,9 +53,33 @@ impl TrialStep {
         self.invalid_vertex.or_else(|| self.first_nonfinite_vertex())
     }
 
-    /// Positions of all vertices at the end, in m.
-    pub(crate) fn positions(&self) -> &[Vec3] {
-        &self.positions
+    /// Trial step that ends in a state as it is, before it has been solved any further.
+    pub(super) fn at(
+        KinematicState { positions, velocities }: KinematicState,
+        outcome: SolveOutcome,
+        contact_history: ContactHistory,
+        unresolved_contacts: usize,
+    ) -> Self {
+        Self {
+            positions,
+            velocities,
+            alterations: BTreeMap::new(),
+            history_resets: Vec::new(),
+            contact_history,
+            substeps: 1,
+            internal_variables: None,
+            outcome,
+            truncated_vertices: 0,
+            frozen_vertices: 0,
+            unresolved_contacts,
+            invalid_vertex: None,
+        }
+    }
+
+    /// Returns the storage of a rejected or intermediate step to a pool of buffers.
+    pub(crate) fn discard(self, buffers: &BufferPool<Vec<Vec3>>) {
+        buffers.give(self.positions);
+        buffers.give(self.velocities);
     }
 
     /// Kinetic and gravitational energy at the end, in J.

@@ -18,19 +18,19 @@ use crate::{
 use std::ops::Range;
 
 /// Input of the initial guess of a step.
-pub(crate) struct Predictor<'a> {
-    pub(crate) stage: &'a Stage,
+pub(super) struct Predictor<'a> {
+    pub(super) stage: &'a Stage,
     /// State at the start of the step.
-    pub(crate) state: &'a State,
+    pub(super) state: &'a State,
     /// Flags of the pinned vertices. They are left out of the means.
-    pub(crate) pinned: &'a [bool],
+    pub(super) pinned: &'a [bool],
     /// Gravity, in m/s².
-    pub(crate) gravity: Vec3,
+    pub(super) gravity: Vec3,
 }
 
 impl Predictor<'_> {
     /// Extrapolated positions of the vertices of a cloth, in m.
-    pub(crate) fn extrapolated(&self, cloth: Range<usize>) -> impl Iterator<Item = Vec3> {
+    pub(super) fn extrapolated(&self, cloth: Range<usize>) -> impl Iterator<Item = Vec3> {
         let acceleration = self.mean_acceleration(&cloth);
         cloth.map(move |vertex| self.stage.end_position(vertex, &acceleration))
     }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Elements of all cloths: the cloth model, seams and springs.
+
+use crate::{
+    forces::{ElasticEnergy, Elements, Springs, StrainHistory, springs},
+    mesh::Mesh,
+    parallel::BufferPool,
+    time_integration::{KinematicState, Measures, Stage},
+    vec3::Vec3,
+};
+
+/// Elements of all cloths.
+pub(crate) struct ElementSet {
+    /// Elements of the cloth model, of seams and of springs, by kind.
+    pub(crate) kinds: Vec<Box<dyn Elements>>,
+    /// Springs of each cloth; their elements are the last kind.
+    pub(crate) springs: Vec<Option<Springs>>,
+    /// Number of changes of the stiffness: of materials, and of seams while they close.
+    pub(crate) stiffness_revision: u64,
+    /// Measures of the present and of the previous state, where they have been computed.
+    pub(super) cached_measures: [Option<Measures>; 2],
+    pub(super) buffers: BufferPool<Measures>,
+}
+
+impl ElementSet {
+    /// Elements of the cloth model and of seams, without springs.
+    pub(super) fn new(kinds: Vec<Box<dyn Elements>>) -> Self {
+        Self {
+            kinds,
+            springs: Vec::new(),
+            stiffness_revision: 0,
+            cached_measures: [None, None],
+            buffers: BufferPool::new(1),
+        }
+    }
+
+    /// Number of kinds of elements but for springs, which have no internal variables.
+    fn fabric_kind_count(&self) -> usize {
+        self.kinds.len() - usize::from(self.springs.iter().any(Option::is_some))
+    }
+
+    /// Replaces the springs of all cloths, one entry for each.
+    pub(super) fn set_springs(&mut self, mesh: &Mesh, of_cloths: Vec<Option<Springs>>) {
+        self.kinds.truncate(self.fabric_kind_count());
+        self.kinds.extend(springs(of_cloths.iter().map(Option::as_ref), mesh));
+        self.springs = of_cloths;
+        self.record_change();
+    }
+
+    /// Records a change of the stiffness.
+    pub(super) fn record_change(&mut self) {
+        self.stiffness_revision += 1;
+        self.invalidate_measures();
+    }
+
+    /// Adds the forces at positions where the equations of a stage hold, in N. Returns their potential in J.
+    pub(super) fn add_stage_forces(
+        &mut self,
+        stage: &Stage,
+        positions: &[Vec3],
+        forces: &mut [Vec3],
+    ) -> f64 {
+        let mut potential = 0.0;
+        for (elements, reference) in self.kinds.iter_mut().zip(&stage.base_measures) {
+            elements.begin_stage(stage.duration / stage.extrapolation_factor);
+            let inverse_beta = 1.0 / stage.beta;
+            let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
+            potential += elements.evaluate(positions, history, forces);
+        }
+        potential
+    }
+
+    /// Adds the forces at a kinematic state `seconds` after the last step, in N, those of strain rates if it
+    /// `is_viscous`.
+    pub(super) fn add_forces(
+        &mut self,
+        state: &KinematicState,
+        seconds: f64,
+        is_viscous: bool,
+        forces: &mut [Vec3],
+    ) {
+        let (references, inverse_beta) = self.rate_references(state, is_viscous);
+        for (elements, reference) in self.kinds.iter_mut().zip(&references) {
+            let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
+            elements.begin_stage(seconds);
+            elements.evaluate(&state.positions, history, forces);
+        }
+    }
+
+    /// Predicts stresses along a displacement of the end of a stage, in m, see [`Elements::predict_stress`].
+    pub(crate) fn predict_stress(&mut self, stage: &Stage, displacement: &[Vec3]) {
+        let scaled: Vec<Vec3>;
+        let displacement = if stage.extrapolation_factor > 1.0 {
+            scaled = displacement.iter().map(|d| d / stage.extrapolation_factor).collect();
+            &scaled
+        } else {
+            displacement
+        };
+        for elements in &mut self.kinds {
+            elements.predict_stress(displacement);
+        }
+    }
+
+    /// Makes the next tangent use predicted stresses, see [`Elements::use_predicted_stress`].
+    pub(crate) fn use_predicted_stress(&mut self) {
+        for elements in &mut self.kinds {
+            elements.use_predicted_stress();
+        }
+    }
+
+    /// Makes tangents those of the highest stiffness within the next `seconds`, until they are released.
+    pub(super) fn stiffen_tangents(&mut self, seconds: f64) {
+        for elements in &mut self.kinds {
+            elements.begin_stage(seconds);
+            elements.set_stiffest_tangent(true);
+        }
+    }
+
+    /// Makes tangents those of the present stiffness again.
+    pub(super) fn release_tangents(&mut self) {
+        for elements in &mut self.kinds {
+            elements.set_stiffest_tangent(false);
+        }
+    }
+
+    /// Initializes the internal variables for positions that have been held for a long time.
+    pub(crate) fn initialize_internal_variables(&mut self, positions: &[Vec3]) {
+        for elements in &mut self.kinds {
+            elements.start_history(positions);
+        }
+    }
+
+    /// Updates the internal variables after a step of `duration` in s that ended at `positions`.
+    pub(crate) fn update_internal_variables(&mut self, positions: &[Vec3], duration: f64) {
+        self.stiffness_revision += u64::from(self.is_time_dependent());
+        for elements in &mut self.kinds {
+            elements.end_step(positions, duration);
+        }
+    }
+
+    /// Whether the stiffness of any element changes with time.
+    pub(crate) fn is_time_dependent(&self) -> bool {
+        self.kinds.iter().any(|elements| elements.is_time_dependent())
+    }
+
+    /// Internal variables of the elements, by kind; empty for elements without history.
+    pub(crate) fn internal_variables(&self) -> Vec<Vec<f64>> {
+        let kinds = self.kinds.iter().take(self.fabric_kind_count());
+        kinds.map(|elements| elements.internal_variables()).collect()
+    }
+
+    /// Sets the internal variables.
+    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, memories: &[Vec<f64>]) {
+        for (elements, memory) in self.kinds.iter_mut().zip(memories) {
+            elements.set_internal_variables(mesh, memory);
+        }
+    }
+
+    /// Resets the internal variables, so that a sudden change meets the full stiffness. Returns their former values.
+    pub(crate) fn reset_internal_variables(&mut self) -> Vec<Vec<f64>> {
+        let memories = self.internal_variables();
+        for elements in &mut self.kinds {
+            elements.clear_internal_variables();
+            elements.begin_stage(0.0);
+        }
+        memories
+    }
+
+    /// Whether the lists have the lengths of the internal variables of the elements.
+    pub(crate) fn internal_variables_fit(&self, memories: &[Vec<f64>]) -> bool {
+        let pairs = self.kinds.iter().zip(memories);
+        memories.len() == self.fabric_kind_count()
+            && pairs.into_iter().all(|(elements, memory)| {
+                memory.is_empty() || memory.len() == elements.internal_variable_count()
+            })
+    }
+
+    /// Elastic energy at positions in m.
+    pub(super) fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let mut elastic = ElasticEnergy::default();
+        for elements in &self.kinds {
+            elastic += elements.energy(positions);
+        }
+        elastic
+    }
+}
