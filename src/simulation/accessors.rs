@@ -212,7 +212,7 @@ impl Simulation {
             let mut all = dynamics.elements.springs.clone();
             all[cloth] = springs;
             state.previous = None;
-            dynamics.set_springs(all);
+            dynamics.elements.set_springs(&dynamics.mesh, all);
             threads.run(|| solver.renew_pattern(dynamics));
         }
         Ok(())

@@ -218,3 +218,63 @@ fn collision_mesh(
 fn surface(material: &Material) -> SurfaceProperties {
     SurfaceProperties { friction: material.friction, thickness: material.thickness }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        scene::Settings,
+        simulation::{
+            Simulation,
+            tests::{flat, three_triangles},
+        },
+    };
+
+    fn system() -> (ConstrainedSystem, State) {
+        let Simulation { system, state, .. } = three_triangles(Settings::default());
+        (system, state)
+    }
+
+    #[test]
+    fn a_stage_begins_with_its_boundary_conditions() {
+        let (mut system, state) = system();
+        let conditions = &mut system.boundary_conditions;
+        conditions.set_kinematic(0, flat()[0], Vec3::z() * 0.1);
+        conditions.set_spring_target(2, Vec3::zeros(), Vec3::y(), 5.0);
+        conditions.set_prescribed_velocity(4, vec![Vec3::x()], Vec3::x() * 2.0);
+        // The second half of a frame, with equations that hold in its middle.
+        let stage = Stage::to_middle(&state, Vec::new(), 0.01, [Vec::new(), Vec::new()]);
+        let interval = StepInterval { start_fraction: 0.5, ..StepInterval::whole_frame(0.01, 30) };
+        let mut guess: Vec<Vec3> = flat().iter().map(|x| x - Vec3::z() * 0.01).collect();
+        let report = &mut Report::default();
+        let prescribed = system.begin_stage(&stage, &state, &mut guess, interval, report);
+        assert_eq!(prescribed.iter().map(|one| one.vertex).collect::<Vec<_>>(), [0, 4]);
+        assert!((guess[0] - Vec3::z() * 0.1).norm() < 1e-15);
+        assert!((guess[1] - flat()[1] + Vec3::z() * 0.01).norm() < 1e-15);
+        assert!((guess[4] - flat()[4] - Vec3::new(0.02, 0.0, -0.01)).norm() < 1e-15);
+        let target = system.dynamics.spring_target(2).unwrap();
+        assert!((target.position - Vec3::y() * 0.75).norm() < 1e-15);
+        assert_eq!(system.inverse_mass(0).to_bits(), 0.0_f64.to_bits());
+        let mass = system.dynamics.masses.vertices[1];
+        assert!((system.inverse_mass(1) * mass - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn motion_of_pins_drives_the_cloth_until_the_frame_ends() {
+        let (mut system, _) = system();
+        assert!(!system.is_externally_driven());
+        system.boundary_conditions.set_kinematic(0, flat()[0], Vec3::z());
+        assert!(system.is_externally_driven());
+        system.end_frame(1.0);
+        assert!(!system.is_externally_driven());
+    }
+
+    #[test]
+    fn what_is_not_finite_is_named_by_its_cloth_and_time() {
+        let (system, _) = system();
+        assert!(system.check_finite(None, 1.0).is_ok());
+        let found = system.check_finite(Some(3), 1.5);
+        let is_named = |error: &Error| matches!(error, Error::NotFinite { cloth: 0, vertex: 3, time } if *time > 1.4);
+        assert!(found.as_ref().is_err_and(is_named), "{found:?}");
+    }
+}

@@ -35,13 +35,13 @@ use crate::{
     time_integration::{KinematicState, State, explicit_scheme},
     vec3::Vec3,
 };
-use acceptance::acceptance;
+use acceptance::{TruncationTolerance, acceptance};
 use checkpoint::Fingerprint;
 use constrained_system::{ConstrainedSystem, alternative_count};
 use stage_solve::StageSolver;
 use std::time::Instant;
 use step::{Step, TrialStep};
-use step_control::{FrameProgress, Sliding, StepControl, StepInterval, dense_pair_cost_factor};
+use step_control::{FrameProgress, StepControl, StepInterval, dense_pair_cost_factor};
 
 /// Simulation of cloths and colliders.
 pub struct Simulation {
@@ -162,29 +162,25 @@ impl Simulation {
 
     /// Simulates a frame of `duration` in s: solve a trial step, accept or reject it, adapt the step size.
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let mut frame = FrameProgress::new(duration);
+        let (mut frame, mut truncation) =
+            (FrameProgress::new(duration), TruncationTolerance::default());
         while frame.fraction < 1.0 {
             if frame.needs_stability_estimate(report.steps) {
                 let Self { system, solver, state, step_control, .. } = self;
                 let longest = step_control.max_step_size(&solver.settings);
-                step_control.stable = find_stable_step_size(
-                    system,
-                    solver,
-                    &state.positions,
-                    frame.fraction,
-                    longest,
-                )?;
+                let positions = &state.positions;
+                step_control.stable =
+                    find_stable_step_size(system, solver, positions, frame.fraction, longest)?;
             }
             let cost_factor = dense_pair_cost_factor(&self.system);
             let interval = self.step_control.next_interval(&frame, self.settings(), cost_factor);
             let iterations_before = report.newton_iterations;
-            let trial = self.solve_step(interval, report);
+            let mut trial = self.solve_step(interval, report);
             let iterations = report.newton_iterations - iterations_before;
             let Self { system, solver, state, step_control, .. } = self;
             frame.charge_iterations(iterations, &solver.settings, system);
             let is_linearised = solver.settings.is_linearised();
-            let acceptance =
-                acceptance(&trial, state, system, &mut frame.truncation, is_linearised);
+            let acceptance = acceptance(&trial, state, system, &mut truncation, is_linearised);
             if let Err(reason) = acceptance
                 && interval.can_retry_shorter
             {
@@ -197,9 +193,8 @@ impl Simulation {
             let trial = self.or_restart_from_rest(trial, interval, report)?;
             self.accept_step(trial, interval, report);
             let Self { system, solver, step_control, .. } = self;
-            let speed = system.response.mean_slip_speed();
-            let sliding = Sliding { speed, edge_length: solver.mean_edge_length };
-            step_control.adapt_step_size(interval, iterations as f64, sliding, &solver.settings);
+            let slip = [system.response.mean_slip_speed(), solver.mean_edge_length];
+            step_control.adapt_step_size(interval, iterations as f64, slip, &solver.settings);
             frame.fraction = interval.end_fraction;
             self.frame_fraction = interval.end_fraction;
         }
@@ -216,7 +211,7 @@ impl Simulation {
     /// would never stop.
     fn or_restart_from_rest(
         &mut self,
-        trial: TrialStep,
+        mut trial: TrialStep,
         interval: StepInterval,
         report: &mut Report,
     ) -> Result<TrialStep> {
@@ -251,18 +246,16 @@ impl Simulation {
         }
         dynamics.elements.shift_cached_measures();
         if let Some(internal_variables) = &trial.internal_variables {
-            dynamics.set_internal_variables(internal_variables);
+            dynamics.elements.set_internal_variables(&dynamics.mesh, internal_variables);
         }
         let substep = interval.duration / trial.substeps as f64;
         dynamics.elements.update_internal_variables(&state.positions, substep);
         response.set_contact_history(contact_history);
         response.accept_pinched_vertices();
         let held = response.pinched_vertices().iter().filter(|one| one.is_held);
-        let place = |vertex: u32| dynamics.mesh.cloth_of_vertex(vertex as usize);
-        report.pinched_vertices = held
-            .map(|one| place(one.vertex))
-            .map(|(cloth, vertex)| ClothVertex { cloth, vertex })
-            .collect();
+        let places = held.map(|one| dynamics.mesh.cloth_of_vertex(one.vertex as usize));
+        report.pinched_vertices =
+            places.map(|(cloth, vertex)| ClothVertex { cloth, vertex }).collect();
     }
 }
 

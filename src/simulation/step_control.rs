@@ -11,14 +11,10 @@
 
 use super::constrained_system::ConstrainedSystem;
 use crate::{
-    mesh::gradients_of_all_corners,
     newton::{FixedPointParameters, SolveOutcome},
-    parallel::reductions,
     scene::{RejectionReason, Settings, Solver},
-    system::{EquationsOfMotion, ExplicitSteppingParameters},
-    vec3::Vec3,
+    system::ExplicitSteppingParameters,
 };
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of step size control.
@@ -44,7 +40,7 @@ pub(crate) struct StepControlParameters {
     /// smaller rejects sound ones. Evidence:
     /// `time_integration::integrators::a_linearised_step_that_changes_the_stretch_drastically_is_given_up` (fails
     /// without a bound; 0.125 rejects four more steps).
-    max_stretch_change: f64,
+    pub(crate) max_stretch_change: f64,
     /// Accepted steps required after the first rejection before the step is lengthened. Effect: larger stays short for
     /// longer; smaller is rejected more often. Evidence: `hostile/random_soup` and `hostile/jersey_on_needles` (0: 37 %
     /// more iterations, 50 rejected steps instead of 16).
@@ -55,7 +51,7 @@ pub(crate) struct StepControlParameters {
 }
 
 impl StepControlParameters {
-    const DEFAULT: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         min_step_size_fraction: 1.0 / 256.0,
         long_fraction: 0.5,
         long_shrink_above: 0.45,
@@ -157,14 +153,12 @@ pub(crate) struct FrameProgress {
     spent_iterations: f64,
     /// Number of accepted steps at which the stability limit is estimated next.
     next_estimate: usize,
-    pub(crate) truncation: TruncationTolerance,
 }
 
 impl FrameProgress {
     /// Start of a frame of a duration in s.
     pub(crate) fn new(duration: f64) -> Self {
-        let truncation = TruncationTolerance::default();
-        Self { duration, fraction: 0.0, spent_iterations: 0.0, next_estimate: 0, truncation }
+        Self { duration, fraction: 0.0, spent_iterations: 0.0, next_estimate: 0 }
     }
 
     /// Whether the stability limit is to be estimated after a number of accepted steps.
@@ -208,15 +202,6 @@ pub(crate) struct StepControl {
     was_lengthened: bool,
     /// Longest stable step of an explicit scheme, in s. It determines the horizon of the next estimate.
     pub(crate) stable: f64,
-}
-
-/// Sliding of layers on each other.
-#[derive(Clone, Copy)]
-pub(crate) struct Sliding {
-    /// Mean speed of the slip, in m/s.
-    pub(crate) speed: f64,
-    /// Mean edge length, in m.
-    pub(crate) edge_length: f64,
 }
 
 impl StepControl {
@@ -310,12 +295,13 @@ impl StepControl {
         }
     }
 
-    /// Lengthens or shortens the next step by the number of iterations of this one (Etzmuss 2002, section 3.4.3).
+    /// Lengthens or shortens the next step by the number of iterations of this one (Etzmuss 2002, section 3.4.3), and by
+    /// the speed at which layers slide on each other, in m/s, over edges of a length in m.
     pub(crate) fn adapt_step_size(
         &mut self,
         interval: StepInterval,
         iterations: f64,
-        sliding: Sliding,
+        [slip_speed, edge_length]: [f64; 2],
         settings: &Settings,
     ) {
         let duration = interval.duration;
@@ -328,8 +314,8 @@ impl StepControl {
             self.preferred = settings.shrink_factor * duration;
             return;
         }
-        let max_slide = PARAMETERS.max_slide_per_step * sliding.edge_length;
-        let slides_far = |duration: f64| is_long(duration) && sliding.speed * duration > max_slide;
+        let max_slide = PARAMETERS.max_slide_per_step * edge_length;
+        let slides_far = |duration: f64| is_long(duration) && slip_speed * duration > max_slide;
         if slides_far(duration) {
             self.preferred = PARAMETERS.long_fraction * longest;
             return;
@@ -388,74 +374,93 @@ fn min_stage_iterations(settings: &Settings, shrink_above: f64) -> f64 {
     max_stage_iterations(settings) * min_iterations as f64 / max_iterations as f64
 }
 
-/// Tolerance of truncated displacements within a frame. Shorter steps help against them after an impact, but not in a
-/// squeeze; once a shorter step has not helped, they are tolerated for the rest of the frame.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TruncationTolerance {
-    /// Number of truncated vertices of the last step.
-    previously_truncated: usize,
-    is_tolerated: bool,
-}
-
-impl TruncationTolerance {
-    /// Whether a step with a number of truncated vertices is accepted.
-    pub(crate) fn tolerates(&mut self, truncated: usize) -> bool {
-        // A shorter step helps if it truncates less than half as many vertices.
-        self.is_tolerated |= truncated > 0
-            && self.previously_truncated > 0
-            && 2 * truncated >= self.previously_truncated;
-        self.previously_truncated = truncated;
-        self.is_tolerated || truncated == 0
-    }
-}
-
-/// Whether the stretch of no triangle changes drastically along the yarns between two lists of positions in m.
-pub(crate) fn has_small_stretch_change(
-    dynamics: &EquationsOfMotion,
-    before: &[Vec3],
-    after: &[Vec3],
-) -> bool {
-    let triangles = dynamics.mesh.topology.triangles.par_iter().zip(dynamics.gradients.as_slice());
-    triangles.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).all(|(corners, gradients)| {
-        let gradients = gradients_of_all_corners(gradients);
-        [0, 1].into_iter().all(|axis| {
-            let [before, after] = [before, after].map(|positions| {
-                let terms = corners.iter().zip(&gradients);
-                let derivative: Vec3 =
-                    terms.map(|(vertex, g)| positions[*vertex as usize] * g[axis]).sum();
-                derivative.norm()
-            });
-            (after - before).abs() <= PARAMETERS.max_stretch_change
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{material::Material, mesh::Polygons, scene::Cloth};
 
-    #[test]
-    fn truncation_is_tolerated_once_a_shorter_step_does_not_help() {
-        let mut truncation = TruncationTolerance::default();
-        assert_eq!(
-            [9, 4, 1, 0, 3].map(|count| truncation.tolerates(count)),
-            [false, false, false, true, false]
-        );
-        assert_eq!([2, 5, 0].map(|count| truncation.tolerates(count)), [true; 3]);
-        assert!(!TruncationTolerance::default().tolerates(1));
+    fn settings() -> Settings {
+        Settings { time_step: 0.01, ..Settings::default() }
+    }
+
+    /// Durations of the steps of a frame in s, without rejections.
+    fn steps(control: &StepControl, duration: f64) -> Vec<StepInterval> {
+        let (mut frame, mut found) = (FrameProgress::new(duration), Vec::new());
+        while frame.fraction < 1.0 {
+            found.push(control.next_interval(&frame, &settings(), 1.0));
+            frame.fraction = found.last().unwrap().end_fraction;
+        }
+        found
     }
 
     #[test]
-    fn a_change_of_stretch_is_relative_to_scaled_lengths_at_rest() {
-        let corners = [Vec3::zeros(), Vec3::x(), Vec3::y()];
-        let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
-        let cloth = Cloth::new(corners.to_vec(), &polygons, Material::default(), None, None);
-        let longer = cloth.unwrap().with_rest_scale(vec![[2.0; 2]; 3]).unwrap();
-        let dynamics = EquationsOfMotion::new(&[longer], &Settings::default());
-        let stretched = |factor: f64| corners.map(|corner| corner * factor);
-        assert!(has_small_stretch_change(&dynamics, &stretched(2.0), &stretched(2.4)));
-        assert!(!has_small_stretch_change(&dynamics, &stretched(2.0), &stretched(2.6)));
+    fn equal_steps_end_with_the_frame() {
+        let mut control = StepControl::new(0.01);
+        for (duration, count) in [(0.025, 3_u8), (0.03, 3), (0.004, 1), (0.0101, 2)] {
+            let found = steps(&control, duration);
+            let wanted = duration / f64::from(count);
+            assert_eq!(found.len(), usize::from(count));
+            assert!(found.iter().all(|step| (step.duration - wanted).abs() < 1e-15));
+        }
+        let whole = StepInterval::whole_frame(0.01, 30);
+        control.record_rejection(whole, RejectionReason::TruncatedDisplacement);
+        assert_eq!(steps(&control, 0.01).len(), 2);
+    }
+
+    #[test]
+    fn a_step_is_halved_until_it_is_the_shortest_or_the_budget_is_spent() {
+        let mut control = StepControl::new(0.01);
+        let mut frame = FrameProgress::new(0.01);
+        let mut attempts = vec![control.next_interval(&frame, &settings(), 1.0)];
+        while attempts.last().unwrap().can_retry_shorter {
+            let rejected = *attempts.last().unwrap();
+            control.record_rejection(rejected, RejectionReason::NotFinite);
+            attempts.push(control.next_interval(&frame, &settings(), 1.0));
+        }
+        assert_eq!(attempts.len(), 9);
+        assert!((attempts[8].duration - 0.01 / 256.0).abs() < 1e-15);
+        frame.spent_iterations = 1.0e9;
+        let spent = StepControl::new(0.01).next_interval(&frame, &settings(), 1.0);
+        assert!(
+            !spent.can_retry_shorter && spent.max_iterations == BUDGET.exhausted_max_iterations
+        );
+        assert!((spent.fraction_of_max_step - BUDGET.exhausted_step_size_fraction).abs() < 1e-12);
+    }
+
+    #[test]
+    fn many_iterations_and_fast_sliding_shorten_the_next_step_and_easy_steps_lengthen_it() {
+        let (settings, whole) = (settings(), StepInterval::whole_frame(0.01, 30));
+        let most = settings.max_iterations as f64;
+        let adapted = |iterations: f64, slip: [f64; 2]| {
+            let mut control = StepControl::new(0.01);
+            control.adapt_step_size(whole, iterations, slip, &settings);
+            control.preferred
+        };
+        let still = [0.0, 0.02];
+        assert_eq!(adapted(0.4 * most, still).to_bits(), 0.01_f64.to_bits());
+        assert!((adapted(0.5 * most, still) - settings.shrink_factor * 0.01).abs() < 1e-15);
+        // Half an edge of 20 mm in 10 ms.
+        assert_eq!(adapted(0.0, [0.99, 0.02]).to_bits(), 0.01_f64.to_bits());
+        assert!((adapted(0.0, [1.01, 0.02]) - 0.005).abs() < 1e-15);
+        let mut control = StepControl::new(0.01);
+        control.record_rejection(whole, RejectionReason::Stagnation);
+        let half = StepInterval { duration: 0.005, fraction_of_max_step: 0.5, ..whole };
+        let sizes = [(); 2].map(|()| {
+            control.adapt_step_size(half, 1.0, still, &settings);
+            control.preferred
+        });
+        assert!((sizes[0] - 0.005).abs() < 1e-15 && (sizes[1] - 0.01).abs() < 1e-15, "{sizes:?}");
+    }
+
+    #[test]
+    fn explicit_schemes_take_stable_substeps_between_two_detections_of_contacts() {
+        let mut control = StepControl::new(0.01);
+        control.stable = 0.003;
+        let found = steps(&control, 0.009);
+        assert_eq!(found.iter().map(|step| step.substep_count).collect::<Vec<_>>(), [1; 3]);
+        control.stable = 1.0e-4;
+        let first = steps(&control, 0.009)[0];
+        let interval = ExplicitSteppingParameters::DEFAULT.contact_interval;
+        assert!((first.duration - interval).abs() < 1e-12 && first.substep_count == 5);
     }
 
     /// Steps longer than one half are rejected.

@@ -10,6 +10,20 @@ use crate::{
     vec3::Vec3,
 };
 
+/// Positions of [`three_triangles`], in m.
+pub(super) fn flat() -> Vec<Vec3> {
+    let corners = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.19, 0.03]];
+    corners.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec()
+}
+
+/// A cloth of three triangles that nothing holds.
+pub(super) fn three_triangles(settings: Settings) -> Simulation {
+    let polygons = Polygons::new(&[3, 3, 3], &[0, 1, 2, 1, 3, 2, 1, 4, 3], 5).unwrap();
+    let cloth = Cloth::new(flat(), &polygons, Material::default(), None, None).unwrap();
+    let settings = Settings { threads: 1, air_density: 0.0, ..settings };
+    Simulation::new(&[cloth], &[], settings).unwrap()
+}
+
 const FRAME: f64 = 1.0 / 24.0;
 
 fn square(size: f64, height: f64) -> Vec<Vec3> {

@@ -47,7 +47,7 @@ impl ConstantStiffness {
             let elastic = tangent.element_matrix(dynamics, rest, 0.0).clone();
             (elastic, tangent.element_matrix(dynamics, rest, VISCOSITY_PROBE_RATE))
         });
-        dynamics.set_internal_variables(&memories);
+        dynamics.elements.set_internal_variables(&mesh, &memories);
         let mut entries = TriMatI::new((rest.len(), rest.len()));
         for ((), (row, column)) in &elastic.pattern().lower_triangle() {
             let [row, column] = [row, column].map(|row| row as usize);

@@ -86,8 +86,7 @@ impl Stage {
             base_velocities: filled(velocities, state.velocities.iter().copied()),
             base_measures: measures,
             beta: duration,
-            extrapolation_factor: 1.0,
-            alterations: BTreeMap::new(),
+            ..Self::STATIC
         }
     }
 
@@ -97,15 +96,7 @@ impl Stage {
         let pairs = target.positions.iter().zip(&target.velocities);
         let base_positions = pairs.map(|(x, v)| x - v * duration).collect();
         let KinematicState { velocities: base_velocities, .. } = target;
-        Self {
-            duration,
-            beta: duration,
-            extrapolation_factor: 1.0,
-            base_positions,
-            base_velocities,
-            base_measures: Vec::new(),
-            alterations: BTreeMap::new(),
-        }
+        Self { duration, beta: duration, base_positions, base_velocities, ..Self::STATIC }
     }
 
     /// BDF(2) over `duration` in s from a state and the previous one. `extrapolated_measures` extrapolates the measures
@@ -132,11 +123,10 @@ impl Stage {
         Self {
             duration,
             beta: c3 * duration,
-            extrapolation_factor: 1.0,
             base_positions,
             base_velocities,
             base_measures,
-            alterations: BTreeMap::new(),
+            ..Self::STATIC
         }
     }
 
@@ -172,8 +162,7 @@ impl Stage {
             base_velocities: combine(velocities, &state.velocities, first.velocities),
             base_measures,
             beta,
-            extrapolation_factor: 1.0,
-            alterations: BTreeMap::new(),
+            ..Self::STATIC
         }
     }
 

@@ -120,10 +120,10 @@ impl Simulation {
         }
         let ConstrainedSystem { dynamics, boundary_conditions, response } = system;
         if snapshot.springs != dynamics.elements.springs {
-            dynamics.set_springs(snapshot.springs);
+            dynamics.elements.set_springs(&dynamics.mesh, snapshot.springs);
             threads.run(|| solver.renew_pattern(dynamics));
         }
-        dynamics.set_internal_variables(&snapshot.internal_variables);
+        dynamics.elements.set_internal_variables(&dynamics.mesh, &snapshot.internal_variables);
         let motions = response.collider_motions_mut().iter_mut();
         for (motion, frame) in motions.zip(snapshot.collider_frames) {
             motion.set_frame_positions(frame);

@@ -89,7 +89,8 @@ impl Step<'_> {
         // Internal variables are set when the step is accepted; the last substep ends where contacts let it.
         let internal_variables = initial_variables.map(|initial| {
             let present = system.dynamics.elements.internal_variables();
-            system.dynamics.set_internal_variables(&initial);
+            let dynamics = &mut system.dynamics;
+            dynamics.elements.set_internal_variables(&dynamics.mesh, &initial);
             present
         });
         let response = &mut system.response;
@@ -103,7 +104,8 @@ impl Step<'_> {
         let trial = if is_invalid {
             self.project_explicit_step(state)
         } else {
-            explicit_trial_step(response, state, SolveOutcome::EXACT)
+            let (history, count) = (response.new_contact_history(0), response.intersection_count());
+            TrialStep::at(state, SolveOutcome::EXACT, history, count)
         };
         TrialStep { alterations, substeps: interval.substep_count, internal_variables, ..trial }
     }
@@ -211,15 +213,6 @@ fn diverged_step(response: &CollisionResponse, state: KinematicState, vertex: us
         invalid_vertex: Some(vertex),
         ..TrialStep::at(state, outcome, response.contact_history().clone(), 0)
     }
-}
-
-/// Trial step that ends in a state as it is.
-fn explicit_trial_step(
-    response: &CollisionResponse,
-    state: KinematicState,
-    outcome: SolveOutcome,
-) -> TrialStep {
-    TrialStep::at(state, outcome, response.new_contact_history(0), response.intersection_count())
 }
 
 #[cfg(test)]

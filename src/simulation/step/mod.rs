@@ -19,7 +19,6 @@ use super::{
 use crate::{
     newton::reference::semi_implicit,
     scene::{Integrator, Report},
-    system::EquationsOfMotion,
     time_integration::{
         Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme, filled,
     },
@@ -42,7 +41,7 @@ pub(crate) struct Step<'a> {
 impl Step<'_> {
     /// Solves the step by the integrator of the settings, without accepting it.
     pub(crate) fn solve(&mut self) -> TrialStep {
-        let trial = self.solve_step_with(self.solver.settings.integrator);
+        let mut trial = self.solve_step_with(self.solver.settings.integrator);
         let Self { system, solver, start, interval, .. } = self;
         if !needs_implicit_euler_step(&trial, start, system, solver, *interval) {
             return trial;
@@ -76,8 +75,9 @@ impl Step<'_> {
                 return self.solve_sdirk2_step(first, &measures);
             }
             None if integrator == Integrator::ImplicitMidpoint => {
-                let middle = 0.5 * duration;
-                let difference = measure_second_difference(dynamics, state, &measures, middle);
+                let elements = &dynamics.elements;
+                let difference =
+                    elements.second_difference(&state.kinematic_state(), &measures, 0.5 * duration);
                 Stage::implicit_midpoint(state, &measures, &difference, duration, buffers)
             }
             None if integrator == Integrator::ImexMidpoint => {
@@ -104,12 +104,14 @@ impl Step<'_> {
             let present_variables = dynamics.elements.internal_variables();
             let has_changed = present_variables != previous.internal_variables;
             if has_changed {
-                dynamics.set_internal_variables(&previous.internal_variables);
+                dynamics
+                    .elements
+                    .set_internal_variables(&dynamics.mesh, &previous.internal_variables);
             }
             let previous_state = semi_implicit::previous_kinematic_state(previous);
             let before = semi_implicit::explicit_forces(dynamics, matrix, &previous_state, 0.0);
             if has_changed {
-                dynamics.set_internal_variables(&present_variables);
+                dynamics.elements.set_internal_variables(&dynamics.mesh, &present_variables);
             }
             semi_implicit::extrapolate_forces(&mut forces, &before, duration / previous.step_size);
         }
@@ -120,7 +122,7 @@ impl Step<'_> {
     fn solve_sdirk2_step(&mut self, first_stage: Stage, measures: &Measures) -> TrialStep {
         let interval = self.interval;
         let problem = StageProblem { stage: first_stage, equations: StageEquations::Implicit };
-        let first = self.solve_stage(problem, interval.first_fraction(SDIRK2_GAMMA));
+        let mut first = self.solve_stage(problem, interval.first_fraction(SDIRK2_GAMMA));
         let is_rejected = interval.rejects_unconverged(&first.outcome);
         if first.first_nonfinite_vertex().is_some() || is_rejected {
             return first;
@@ -143,27 +145,12 @@ impl Step<'_> {
         );
         let history = self.system.response.contact_history().clone();
         self.system.response.set_contact_history(first.contact_history.clone());
-        let first_stage = first.stage_summary();
         first.discard(&self.solver.buffers);
         self.solver.buffers.give(first_positions);
         let problem = StageProblem { stage, equations: StageEquations::Implicit };
         let mut second = self.solve_stage(problem, interval);
         self.system.response.set_contact_history(history);
-        second.include_stage(first_stage);
+        second.include_stage(&first);
         second
     }
-}
-
-/// Second difference ε(x + v·time) − 2ε(x) + ε(x − v·time) of the measures, with a time in s.
-fn measure_second_difference(
-    dynamics: &EquationsOfMotion,
-    state: &State,
-    measures: &Measures,
-    time: f64,
-) -> Measures {
-    let state = state.kinematic_state();
-    let before = dynamics.elements.measure_extrapolated(&state, -time);
-    let continued = dynamics.elements.extrapolate_measures(measures, before, 1.0);
-    let after = dynamics.elements.measure_extrapolated(&state, time);
-    dynamics.elements.measure_difference(&after, continued)
 }

@@ -6,7 +6,6 @@ use crate::{
     newton::SolveOutcome,
     parallel::BufferPool,
     scene::{RejectionReason, Report},
-    system::EquationsOfMotion,
     time_integration::{HistoryReset, KinematicState},
     vec3::Vec3,
 };
@@ -38,15 +37,6 @@ pub(crate) struct TrialStep {
     pub(crate) invalid_vertex: Option<usize>,
 }
 
-/// Summary of a stage for the trial step of a later one.
-#[derive(Clone, Copy)]
-pub(crate) struct StageSummary {
-    outcome: SolveOutcome,
-    truncated_vertices: usize,
-    frozen_vertices: usize,
-    invalid_vertex: Option<usize>,
-}
-
 impl TrialStep {
     /// First vertex without a meaningful result.
     pub(crate) fn first_invalid_vertex(&self) -> Option<usize> {
@@ -54,7 +44,7 @@ impl TrialStep {
     }
 
     /// Trial step that ends in a state as it is, before it has been solved any further.
-    pub(super) fn at(
+    pub(crate) fn at(
         KinematicState { positions, velocities }: KinematicState,
         outcome: SolveOutcome,
         contact_history: ContactHistory,
@@ -77,19 +67,9 @@ impl TrialStep {
     }
 
     /// Returns the storage of a rejected or intermediate step to a pool of buffers.
-    pub(crate) fn discard(self, buffers: &BufferPool<Vec<Vec3>>) {
-        buffers.give(self.positions);
-        buffers.give(self.velocities);
-    }
-
-    /// Kinetic and gravitational energy at the end, in J.
-    pub(crate) fn kinetic_and_gravity_energy(&self, dynamics: &EquationsOfMotion) -> [f64; 2] {
-        dynamics.kinetic_and_gravity_energy(&self.positions, &self.velocities)
-    }
-
-    /// Total energy at the end, in J.
-    pub(crate) fn energy(&self, dynamics: &EquationsOfMotion) -> f64 {
-        dynamics.energy(&self.positions, &self.velocities).total()
+    pub(crate) fn discard(&mut self, buffers: &BufferPool<Vec<Vec3>>) {
+        buffers.give(std::mem::take(&mut self.positions));
+        buffers.give(std::mem::take(&mut self.velocities));
     }
 
     /// The trial step with the result of `acceptance`, for a step that is accepted all the same.
@@ -104,13 +84,8 @@ impl TrialStep {
         pairs.position(|(x, v)| !(is_finite(x) && is_finite(v)))
     }
 
-    pub(crate) fn stage_summary(&self) -> StageSummary {
-        let Self { outcome, truncated_vertices, frozen_vertices, invalid_vertex, .. } = *self;
-        StageSummary { outcome, truncated_vertices, frozen_vertices, invalid_vertex }
-    }
-
     /// Includes the outcome of an earlier stage of the step.
-    pub(crate) fn include_stage(&mut self, earlier: StageSummary) {
+    pub(crate) fn include_stage(&mut self, earlier: &Self) {
         self.outcome.unmet = earlier.outcome.unmet.or(self.outcome.unmet);
         self.truncated_vertices += earlier.truncated_vertices;
         self.frozen_vertices += earlier.frozen_vertices;

@@ -120,3 +120,85 @@ fn common_free_projector(projectors: [Matrix3<f64>; 2]) -> Matrix3<f64> {
         columns.filter_map(|column| column.clone_owned().try_normalize(MIN_COLUMN_LENGTH));
     OrthonormalBasis::from_spanning_set(directions).complement_projector()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        scene::Settings,
+        simulation::{
+            Simulation,
+            tests::{flat, three_triangles},
+        },
+    };
+
+    const DURATION: f64 = 0.5;
+
+    /// A cloth that has moved along x; vertex 3 is truncated halfway, vertex 1 is pinned, vertex 4 moves along z.
+    fn jumped() -> (Vec<Vec3>, Vec<HistoryReset>) {
+        let Simulation { system, mut state, .. } = three_triangles(Settings::default());
+        state.velocities.fill(Vec3::x() * 2.0);
+        let mut positions: Vec<Vec3> = flat().iter().map(|x| x + Vec3::x()).collect();
+        positions[3].x -= 0.5;
+        positions[1] = flat()[1] + Vec3::y();
+        positions[4].z = 2.0;
+        let along_z = Matrix3::from_diagonal(&Vec3::new(1.0, 1.0, 0.0));
+        let condition = |vertex, free_projector, displacement| PrescribedDisplacement {
+            vertex,
+            free_projector,
+            displacement,
+        };
+        let prescribed_displacements =
+            &[condition(1, Matrix3::zeros(), Vec3::y()), condition(4, along_z, Vec3::z() * 2.0)];
+        let stage = Stage { duration: DURATION, ..Stage::STATIC };
+        let solved = SolvedStage {
+            system: &system,
+            start: &state,
+            stage: &stage,
+            positions: &positions,
+            truncated_vertices: &[3],
+            prescribed_displacements,
+        };
+        let mut velocities = vec![Vec3::x() * 2.0; 5];
+        let resets = solved.apply_velocity_jumps(&mut velocities);
+        (velocities, resets)
+    }
+
+    #[test]
+    fn truncated_and_prescribed_displacements_determine_velocities() {
+        let (velocities, _) = jumped();
+        // Vertex 4 is free along x, as the scheme has it.
+        let pairs = [
+            (0, [2.0, 0.0, 0.0]),
+            (1, [0.0, 2.0, 0.0]),
+            (3, [1.0, 0.0, 0.0]),
+            (4, [2.0, 0.0, 4.0]),
+        ];
+        for (vertex, wanted) in pairs {
+            assert!((velocities[vertex] - Vec3::from(wanted)).norm() < 1e-12, "{velocities:?}");
+        }
+    }
+
+    #[test]
+    fn the_past_of_vertices_that_jumped_is_uniform_where_they_are_not_free() {
+        let (velocities, resets) = jumped();
+        assert_eq!(resets.iter().map(|reset| reset.vertex).collect::<Vec<_>>(), [1, 3, 4]);
+        for reset in resets {
+            let vertex = reset.vertex as usize;
+            // Each began where its uniform motion did.
+            assert!((reset.position - flat()[vertex]).norm() < 1e-15);
+            assert_eq!(reset.velocity, velocities[vertex]);
+        }
+    }
+
+    #[test]
+    fn directions_are_free_only_if_both_projectors_leave_them() {
+        let without = |normal: Vec3| Matrix3::identity() - normal * normal.transpose();
+        let oblique = Vec3::new(0.0, 0.6, 0.8);
+        let both = common_free_projector([without(Vec3::z()), without(oblique)]);
+        assert!((both - Vec3::x() * Vec3::x().transpose()).norm() < 1e-12);
+        let one = common_free_projector([Matrix3::identity(), without(oblique)]);
+        assert!((one - without(oblique)).norm() < 1e-12);
+        assert!(common_free_projector([Matrix3::zeros(), without(oblique)]).norm() < 1e-12);
+    }
+}

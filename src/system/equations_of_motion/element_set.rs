@@ -40,7 +40,7 @@ impl ElementSet {
     }
 
     /// Replaces the springs of all cloths, one entry for each.
-    pub(super) fn set_springs(&mut self, mesh: &Mesh, of_cloths: Vec<Option<Springs>>) {
+    pub(crate) fn set_springs(&mut self, mesh: &Mesh, of_cloths: Vec<Option<Springs>>) {
         self.kinds.truncate(self.fabric_kind_count());
         self.kinds.extend(springs(of_cloths.iter().map(Option::as_ref), mesh));
         self.springs = of_cloths;
@@ -105,21 +105,6 @@ impl ElementSet {
     pub(crate) fn use_predicted_stress(&mut self) {
         for elements in &mut self.kinds {
             elements.use_predicted_stress();
-        }
-    }
-
-    /// Makes tangents those of the highest stiffness within the next `seconds`, until they are released.
-    pub(super) fn stiffen_tangents(&mut self, seconds: f64) {
-        for elements in &mut self.kinds {
-            elements.begin_stage(seconds);
-            elements.set_stiffest_tangent(true);
-        }
-    }
-
-    /// Makes tangents those of the present stiffness again.
-    pub(super) fn release_tangents(&mut self) {
-        for elements in &mut self.kinds {
-            elements.set_stiffest_tangent(false);
         }
     }
 

@@ -65,7 +65,7 @@ impl ElementSet {
     }
 
     /// Measures at the positions extrapolated by the velocities over a time in s.
-    pub(crate) fn measure_extrapolated(&self, state: &KinematicState, time: f64) -> Measures {
+    fn measure_extrapolated(&self, state: &KinematicState, time: f64) -> Measures {
         let pairs = state.positions.iter().zip(&state.velocities);
         self.measure(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
     }
@@ -85,7 +85,7 @@ impl ElementSet {
     }
 
     /// Difference of measures, first minus second.
-    pub(crate) fn measure_difference(&self, first: &Measures, second: Measures) -> Measures {
+    fn measure_difference(&self, first: &Measures, second: Measures) -> Measures {
         let mut differences = self.extrapolate_measures(first, second, 1.0);
         for (differences, first) in differences.iter_mut().zip(first) {
             for (difference, first) in Arc::make_mut(differences).iter_mut().zip(first.iter()) {
@@ -93,6 +93,18 @@ impl ElementSet {
             }
         }
         differences
+    }
+
+    /// Second difference ε(x + v·time) − 2ε(x) + ε(x − v·time) of measures at a state, with a time in s.
+    pub(crate) fn second_difference(
+        &self,
+        state: &KinematicState,
+        measures: &Measures,
+        time: f64,
+    ) -> Measures {
+        let before = self.measure_extrapolated(state, -time);
+        let continued = self.extrapolate_measures(measures, before, 1.0);
+        self.measure_difference(&self.measure_extrapolated(state, time), continued)
     }
 
     /// ε̂ and 1/β in 1/s for which (ε − ε̂)/β is the strain rate of a kinematic state; 0 unless it `is_viscous`.

@@ -15,7 +15,7 @@ mod tests;
 
 use super::{boundary_conditions::SpringTarget, model_factory};
 use crate::{
-    forces::{Air, ElasticEnergy, ModelInput, Springs, scaled_gradients, sewing},
+    forces::{Air, ElasticEnergy, ModelInput, scaled_gradients, sewing},
     material::Material,
     mesh::{Mesh, ShapeGradients},
     parallel::reductions,
@@ -104,9 +104,11 @@ impl EquationsOfMotion {
         }
         let positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| &cloth.positions).copied().collect();
-        let mut dynamics = Self {
+        let mut elements = ElementSet::new(kinds);
+        elements.set_springs(&mesh, cloths.iter().map(|cloth| cloth.springs.clone()).collect());
+        Self {
             masses: Masses::new(&mesh, &materials, vertex_areas, mass_scales),
-            elements: ElementSet::new(kinds),
+            elements,
             external_forces: ExternalForces::new(&mesh, air, &positions, settings),
             point_damping,
             spring_targets: Vec::new(),
@@ -115,18 +117,11 @@ impl EquationsOfMotion {
             rest_scale,
             materials,
             mesh,
-        };
-        dynamics.set_springs(cloths.iter().map(|cloth| cloth.springs.clone()).collect());
-        dynamics
+        }
     }
 
     pub(crate) fn vertex_count(&self) -> usize {
         self.masses.vertices.len()
-    }
-
-    /// Replaces the springs of all cloths, one entry for each.
-    pub(crate) fn set_springs(&mut self, of_cloths: Vec<Option<Springs>>) {
-        self.elements.set_springs(&self.mesh, of_cloths);
     }
 
     /// Sets the material of a cloth.
@@ -157,11 +152,6 @@ impl EquationsOfMotion {
         for elements in &mut self.elements.kinds {
             elements.set_pinned(&self.mesh, pinned);
         }
-    }
-
-    /// Sets the internal variables of the elements.
-    pub(crate) fn set_internal_variables(&mut self, memories: &[Vec<f64>]) {
-        self.elements.set_internal_variables(&self.mesh, memories);
     }
 
     /// Pairs of vertices that are connected by an edge, a seam or a spring.
@@ -213,9 +203,14 @@ impl EquationsOfMotion {
         seconds: f64,
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        self.elements.stiffen_tangents(seconds);
+        for elements in &mut self.elements.kinds {
+            elements.begin_stage(seconds);
+            elements.set_stiffest_tangent(true);
+        }
         let result = work(self);
-        self.elements.release_tangents();
+        for elements in &mut self.elements.kinds {
+            elements.set_stiffest_tangent(false);
+        }
         result
     }
 
@@ -273,29 +268,24 @@ impl EquationsOfMotion {
         self.external_forces.do_work() || !self.seams.is_empty()
     }
 
-    /// Kinetic and gravitational energy, in J.
-    pub(crate) fn kinetic_and_gravity_energy(
-        &self,
-        positions: &[Vec3],
-        velocities: &[Vec3],
-    ) -> [f64; 2] {
+    /// Energy at these positions in m and velocities in m/s.
+    pub(crate) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
+        let ElasticEnergy { stretch, shear, bend, sewing } = self.elements.energy(positions);
         let (masses, block) = (&self.masses.vertices, reductions::MIN_LIGHT_VERTICES_PER_TASK);
         let kinetic = |vertex: usize| 0.5 * masses[vertex] * velocities[vertex].norm_squared();
         let gravity = &self.external_forces.gravity;
         let gravitational = |vertex: usize| -masses[vertex] * gravity.dot(&positions[vertex]);
-        [
-            reductions::sum_blocked(masses.len(), block, kinetic),
-            reductions::sum_blocked(masses.len(), block, gravitational),
-        ]
-    }
-
-    /// Energy at these positions in m and velocities in m/s.
-    pub(crate) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
-        let ElasticEnergy { stretch, shear, bend, sewing } = self.elements.energy(positions);
-        let [kinetic, gravity] = self.kinetic_and_gravity_energy(positions, velocities);
         let pins = positions.iter().enumerate().filter_map(|(vertex, position)| {
             self.spring_target(vertex).map(|target| target.energy(position))
         });
-        Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: pins.sum() }
+        Energy {
+            kinetic: reductions::sum_blocked(masses.len(), block, kinetic),
+            stretch,
+            shear,
+            bend,
+            sewing,
+            pins: pins.sum(),
+            gravity: reductions::sum_blocked(masses.len(), block, gravitational),
+        }
     }
 }
