@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Forcing term: how closely conjugate gradients solve the linear system of a Newton step.
 
-use super::objective::Objective;
+use super::regime::Regime;
 use crate::{
     linear_solver::{StoppingCriterion, UpdateTolerance},
     scene::Settings,
@@ -58,6 +58,8 @@ const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
 /// Linear system of a Newton step, as far as its accuracy depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinearSolveContext {
+    /// Regime of the iteration.
+    pub(crate) regime: Regime,
     /// Whether it is the first step of the solve.
     pub(crate) is_first: bool,
     /// Relative residual of the settings.
@@ -66,17 +68,16 @@ pub(crate) struct LinearSolveContext {
     pub(crate) displacement_error: Option<f64>,
 }
 
-/// Stopping criterion of conjugate gradients. `couples_layers` says whether contacts couple layers of cloth.
+/// Stopping criterion of conjugate gradients. `couples_layers` says whether the matrix couples layers of cloth, by
+/// contacts or by the recovery of intersections.
 pub(crate) fn linear_stopping_criterion(
-    objective: &Objective<'_>,
     context: LinearSolveContext,
     couples_layers: bool,
 ) -> StoppingCriterion {
-    let has_contacts = !objective.response.contacts().is_empty();
-    let is_nonlinear = objective.quadratic_model.is_none();
+    let has_contacts = context.regime.has_contacts();
     let tolerance = if context.is_first && couples_layers {
         PARAMETERS.layered_first_tolerance * tolerance_ratio(context.linear_tolerance)
-    } else if has_contacts && is_nonlinear {
+    } else if has_contacts && !context.regime.is_quadratic() {
         PARAMETERS.contact_tolerance * tolerance_ratio(context.linear_tolerance)
     } else {
         context.linear_tolerance
