@@ -22,6 +22,8 @@ mod parameters;
 pub(crate) mod reference;
 mod regime;
 mod rigid_motions;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use convergence::{
     ConvergenceCriteria, ForceBalanceParameters, Iterate, LengthScales, SolveOutcome,

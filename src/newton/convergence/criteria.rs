@@ -276,4 +276,48 @@ mod tests {
         assert!((both / tolerance_length(&small) - 1.0).abs() < 1e-12);
         assert!((both / tolerance_length(&large) - 0.25).abs() < 1e-12);
     }
+
+    #[test]
+    fn the_regime_determines_the_threshold_of_the_newton_step() {
+        let scales =
+            LengthScales { tolerance_length: 1.0, mean_edge_length: 0.1, thickness: 0.004 };
+        let criteria = ConvergenceCriteria::new(0.01, scales, 50, true);
+        let of = |regime: Regime, iterations: usize, first_length: f64| {
+            criteria.threshold(SolveProgress { iterations, regime }, first_length)
+        };
+        let close = |found: f64, wanted: f64| {
+            assert!((found / wanted - 1.0).abs() < 1e-12, "{found} for {wanted}");
+        };
+        let both = [Coupling::Solids, Coupling::Layers].map(Some);
+        // Of the first step, if that is neither long nor short.
+        close(of(Regime::Free, 0, 0.5), 0.01);
+        close(of(Regime::Untangling(None), 0, 0.5), 0.01);
+        close(of(Regime::Quadratic(None), 0, 0.5), 0.01);
+        close(of(Regime::OnSolids, 0, 0.5), 0.05);
+        close(of(Regime::Layered, 0, 0.5), 0.025);
+        close(of(Regime::Untangling(both[0]), 0, 0.5), 0.05);
+        close(of(Regime::Untangling(both[1]), 0, 0.5), 0.025);
+        close(of(Regime::Quadratic(both[0]), 0, 0.5), 0.025);
+        close(of(Regime::Quadratic(both[1]), 0, 0.5), 0.025);
+        // Of the tolerance after a long first step, and after many iterations.
+        for [iterations, first_length] in [[0, 9], [12, 0]] {
+            let of = |regime: Regime| of(regime, iterations, first_length as f64);
+            close(of(Regime::Layered), 0.08);
+            close(of(Regime::OnSolids), 0.08);
+            close(of(Regime::Quadratic(both[0])), 0.04);
+        }
+        // Of the contact thickness, a quarter of 4 mm, after a short one.
+        close(of(Regime::Layered, 0, 0.0), 1.0e-5);
+    }
+
+    #[test]
+    fn the_force_balance_counts_in_physical_contact_and_more_closely_between_layers() {
+        let factor = |regime: Regime| ForceBalanceParameters::DEFAULT.tolerance_factor(regime);
+        assert!(factor(Regime::Layered) < factor(Regime::OnSolids));
+        assert!(factor(Regime::Layered) > Some(0.0));
+        let contacts = Some(Coupling::Layers);
+        for regime in [Regime::Free, Regime::Untangling(contacts), Regime::Quadratic(contacts)] {
+            assert_eq!(factor(regime), None);
+        }
+    }
 }
