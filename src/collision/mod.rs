@@ -23,4 +23,5 @@ pub(crate) use displacement_bound::DisplacementBound;
 pub(crate) use intersection::{Intersection, is_intersecting};
 pub(crate) use primitive_pair::{
     DetectionBounds, DetectionRange, LinearisedContact, PairKind, PrimitivePair, Trajectories,
+    turned_with_partner,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Forcing term: how closely conjugate gradients solve the linear system of a Newton step.
 
-use super::objective::Objective;
+use super::regime::Regime;
 use crate::{
     linear_solver::{StoppingCriterion, UpdateTolerance},
     scene::Settings,
@@ -58,6 +58,8 @@ const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
 /// Linear system of a Newton step, as far as its accuracy depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinearSolveContext {
+    /// Regime of the iteration.
+    pub(crate) regime: Regime,
     /// Whether it is the first step of the solve.
     pub(crate) is_first: bool,
     /// Relative residual of the settings.
@@ -66,17 +68,16 @@ pub(crate) struct LinearSolveContext {
     pub(crate) displacement_error: Option<f64>,
 }
 
-/// Stopping criterion of conjugate gradients. `couples_layers` says whether contacts couple layers of cloth.
+/// Stopping criterion of conjugate gradients. `couples_layers` says whether the matrix couples layers of cloth, by
+/// contacts or by the recovery of intersections.
 pub(crate) fn linear_stopping_criterion(
-    objective: &Objective<'_>,
     context: LinearSolveContext,
     couples_layers: bool,
 ) -> StoppingCriterion {
-    let has_contacts = !objective.response.contacts().is_empty();
-    let is_nonlinear = objective.quadratic_model.is_none();
+    let has_contacts = context.regime.has_contacts();
     let tolerance = if context.is_first && couples_layers {
         PARAMETERS.layered_first_tolerance * tolerance_ratio(context.linear_tolerance)
-    } else if has_contacts && is_nonlinear {
+    } else if has_contacts && !context.regime.is_quadratic() {
         PARAMETERS.contact_tolerance * tolerance_ratio(context.linear_tolerance)
     } else {
         context.linear_tolerance
@@ -95,4 +96,60 @@ pub(crate) fn linear_stopping_criterion(
 /// Ratio of a relative residual to that of the default.
 fn tolerance_ratio(linear_tolerance: f64) -> f64 {
     linear_tolerance / Settings::DEFAULT_LINEAR_TOLERANCE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::newton::regime::Coupling;
+
+    const LATER: LinearSolveContext = LinearSolveContext {
+        regime: Regime::Free,
+        is_first: false,
+        linear_tolerance: Settings::DEFAULT_LINEAR_TOLERANCE,
+        displacement_error: None,
+    };
+
+    /// Relative tolerance, in units of that of the settings, and lower bound of the iterations.
+    fn stopping(context: LinearSolveContext, couples_layers: bool) -> (f64, usize) {
+        let stopping = linear_stopping_criterion(context, couples_layers);
+        (stopping.relative_tolerance / context.linear_tolerance, stopping.min_iterations)
+    }
+
+    #[test]
+    fn contact_loosens_linear_solves_but_the_first_of_layers() {
+        let of = |regime: Regime, is_first: bool, couples_layers: bool| {
+            let (tolerance, iterations) =
+                stopping(LinearSolveContext { regime, is_first, ..LATER }, couples_layers);
+            ((100.0 * tolerance).round() / 100.0, iterations)
+        };
+        assert_eq!(of(Regime::Free, false, false), (1.0, 0));
+        assert_eq!(of(Regime::OnSolids, true, false), (2.0, 3));
+        assert_eq!(of(Regime::Layered, true, true), (0.3, 3));
+        assert_eq!(of(Regime::Layered, false, true), (2.0, 3));
+        assert_eq!(of(Regime::Untangling(Some(Coupling::Solids)), false, false), (2.0, 3));
+        assert_eq!(of(Regime::Quadratic(Some(Coupling::Solids)), false, false), (1.0, 3));
+    }
+
+    #[test]
+    fn tolerances_follow_the_settings_up_to_a_bound() {
+        let of = |linear_tolerance: f64| {
+            let context =
+                LinearSolveContext { regime: Regime::OnSolids, linear_tolerance, ..LATER };
+            linear_stopping_criterion(context, false).relative_tolerance
+        };
+        assert!((of(1.0e-3) - 2.0e-3).abs() < 1e-15);
+        assert!((of(0.9) - MAX_RELATIVE_RESIDUAL).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_small_update_counts_only_behind_the_first_step() {
+        let of = |is_first: bool| {
+            let context = LinearSolveContext { is_first, displacement_error: Some(2.0), ..LATER };
+            linear_stopping_criterion(context, false).update.unwrap().absolute
+        };
+        assert!(of(true).abs() < 1e-15);
+        assert!((of(false) - 2.0 * PARAMETERS.absolute_update).abs() < 1e-15);
+        assert_eq!(linear_stopping_criterion(LATER, false).update, None);
+    }
 }

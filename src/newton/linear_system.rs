@@ -25,7 +25,7 @@ pub(crate) struct LinearSystem {
     pub(crate) tangent: TangentMatrix,
     /// Identifier of the quadratic model whose matrix and preconditioner are up to date; `None` if contacts are in the
     /// matrix.
-    assembled_matrix_id: Option<[u64; 3]>,
+    pub(super) assembled_matrix_id: Option<[u64; 3]>,
     preconditioner: Box<dyn Preconditioner + Sync>,
     workspace: Workspace,
     filter: Filter,
@@ -36,7 +36,7 @@ pub(crate) struct LinearSystem {
     rank_one_terms: Vec<RankOneTerm>,
     right_hand_side: Vec<Row3>,
     /// Solution: the Newton step, in m.
-    newton_step: Vec<Row3>,
+    pub(super) newton_step: Vec<Row3>,
     /// Product of the matrix-free part with the prescribed displacements or the solution, in N.
     matrix_free_loads: Vec<Row3>,
     matrix_free_buffers: MatrixFreeBuffers,
@@ -49,8 +49,8 @@ pub(crate) struct LinearisationPoint<'a, 'b> {
     pub(crate) positions: &'a [Vec3],
     /// Residuals without contacts, in N.
     pub(crate) residuals: &'a [Vec3],
-    /// Whether stresses have been predicted for this point.
-    pub(crate) has_predicted_stress: bool,
+    /// Whether the tangent uses the stresses that have been predicted for this point.
+    pub(crate) uses_predicted_stress: bool,
     /// Connected pieces of the cloths.
     pub(crate) pieces: &'a UnionFind,
 }
@@ -73,13 +73,6 @@ impl LinearSystem {
             tangent,
             assembled_matrix_id: None,
         }
-    }
-
-    /// Tangent matrix without contact blocks, for use outside of Newton's method.
-    pub(crate) fn tangent_without_contacts(&mut self) -> &mut TangentMatrix {
-        self.assembled_matrix_id = None;
-        self.tangent.matrix.clear_contact_blocks();
-        &mut self.tangent
     }
 
     /// Whether contacts couple layers of cloth: rows that no element connects.
@@ -131,7 +124,7 @@ impl LinearSystem {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let stopping = linear_stopping_criterion(point.objective, context, self.couples_layers());
+        let stopping = linear_stopping_criterion(context, self.couples_layers());
         let is_solved = self.solve(&mut point, stopping, report);
         is_solved.then(|| self.predicted_decrease(&mut point))
     }
@@ -146,7 +139,7 @@ impl LinearSystem {
         let objective = &mut *point.objective;
         self.rank_one_terms.clear();
         let Some(model) = objective.quadratic_model else {
-            if point.has_predicted_stress && objective.uses_stress_prediction() {
+            if point.uses_predicted_stress {
                 objective.dynamics.elements.use_predicted_stress();
             }
             report.time(Task::Assembly, || {
@@ -160,7 +153,7 @@ impl LinearSystem {
         let previous_filter = self.filter.clone();
         self.eliminate_directions(objective, point.positions);
         let is_contact_free = objective.response.all_contacts().next().is_none();
-        let matrix_id = model.matrix_id.filter(|_| is_contact_free);
+        let matrix_id = model.matrix_id().filter(|_| is_contact_free);
         let is_up_to_date = matrix_id.is_some()
             && matrix_id == self.assembled_matrix_id
             && previous_filter == self.filter;
@@ -284,11 +277,7 @@ impl LinearSystem {
         self.newton_step.fill([0.0; 4]);
         let ordering = &*self.tangent.ordering;
         let objective = &mut *point.objective;
-        let rigid_motions = if objective.quadratic_model.is_none() {
-            objective.rigid_motions(point.pieces, point.positions, ordering)
-        } else {
-            None
-        };
+        let rigid_motions = objective.rigid_motions(point.pieces, point.positions, ordering);
         let mut term =
             Self::matrix_free_tangent(objective, ordering, &mut self.matrix_free_buffers);
         let outcome = report.time(Task::LinearSolve, || {

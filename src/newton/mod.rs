@@ -19,9 +19,11 @@ mod linear_system;
 mod net_force;
 mod objective;
 mod parameters;
-mod quadratic_model;
 pub(crate) mod reference;
+mod regime;
 mod rigid_motions;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use convergence::{
     ConvergenceCriteria, ForceBalanceParameters, Iterate, LengthScales, SolveOutcome,
@@ -29,9 +31,8 @@ pub(crate) use convergence::{
 };
 #[cfg(test)]
 pub(crate) use convergence::{ForceBalance, force_balances};
-pub(crate) use objective::Objective;
-pub(crate) use quadratic_model::{Expansion, ModelHessian, QuadraticModel};
-pub(crate) use reference::FixedPointParameters;
+pub(crate) use objective::{Objective, QuadraticPotential};
+pub(crate) use reference::{Expansion, FixedPointParameters, ModelHessian, QuadraticModel};
 
 use crate::{
     collision::Contact,
@@ -45,6 +46,7 @@ use convergence::{EnergyNorm, IterationHistory, PredictedDecrease, SolveProgress
 use forcing_term::LinearSolveContext;
 use linear_system::{LinearSystem, LinearisationPoint};
 use parameters::NewtonParameters;
+use regime::Regime;
 
 /// Newton's method with its storage, which is reused for every stage.
 pub(crate) struct Newton {
@@ -81,29 +83,10 @@ impl Newton {
 
     /// Tangent matrix without contact blocks, for use outside of Newton's method.
     pub(crate) fn tangent_without_contacts(&mut self) -> &mut TangentMatrix {
-        self.system.tangent_without_contacts()
-    }
-
-    /// Solves a stage. `positions` are the initial guess, in m, and become the solution.
-    pub(crate) fn solve(
-        &mut self,
-        objective: &mut Objective<'_>,
-        positions: &mut [Vec3],
-        criteria: ConvergenceCriteria,
-        report: &mut Report,
-    ) -> SolveOutcome {
-        let solve = NewtonSolve {
-            newton: self,
-            objective,
-            positions,
-            criteria,
-            report,
-            outcome: SolveOutcome::UNSOLVED,
-            history: IterationHistory::new(),
-            recent_potentials: Vec::new(),
-            keeps_contacts_closed: false,
-        };
-        solve.run()
+        let LinearSystem { tangent, assembled_matrix_id, .. } = &mut self.system;
+        *assembled_matrix_id = None;
+        tangent.matrix.clear_contact_blocks();
+        tangent
     }
 }
 
@@ -120,13 +103,14 @@ pub(crate) struct StageSolve<'a, 'b> {
 impl StageSolve<'_, '_> {
     /// Solves the stage by Newton's method.
     pub(crate) fn by_newton(self) -> SolveOutcome {
-        self.newton.solve(self.objective, self.positions, self.criteria, self.report)
+        NewtonSolve::new(self).run()
     }
 
     /// Solves the stage by Newton's method with a quadratic model as its potential without contacts.
-    pub(crate) fn with_quadratic_model(self, model: &QuadraticModel<'_>) -> SolveOutcome {
-        let mut objective = self.objective.with_quadratic_model(model);
-        self.newton.solve(&mut objective, self.positions, self.criteria, self.report)
+    pub(crate) fn with_quadratic_model(self, model: &dyn QuadraticPotential) -> SolveOutcome {
+        let Self { newton, positions, criteria, report, .. } = self;
+        let objective = &mut self.objective.with_quadratic_model(model);
+        StageSolve { newton, objective, positions, criteria, report }.by_newton()
     }
 }
 
@@ -139,6 +123,8 @@ pub(crate) struct NewtonSolve<'a, 'b> {
     criteria: ConvergenceCriteria,
     pub(crate) report: &'a mut Report,
     outcome: SolveOutcome,
+    /// Progress at the iterate.
+    progress: SolveProgress,
     history: IterationHistory,
     /// Potentials of the last iterates in J, oldest first, all with the present contacts.
     pub(crate) recent_potentials: Vec<f64>,
@@ -146,7 +132,24 @@ pub(crate) struct NewtonSolve<'a, 'b> {
     keeps_contacts_closed: bool,
 }
 
-impl NewtonSolve<'_, '_> {
+impl<'a, 'b> NewtonSolve<'a, 'b> {
+    /// Solve before its first iteration.
+    fn new(stage: StageSolve<'a, 'b>) -> Self {
+        let StageSolve { newton, objective, positions, criteria, report } = stage;
+        Self {
+            newton,
+            objective,
+            positions,
+            criteria,
+            report,
+            outcome: SolveOutcome::UNSOLVED,
+            progress: SolveProgress { iterations: 0, regime: Regime::Free },
+            history: IterationHistory::new(),
+            recent_potentials: Vec::new(),
+            keeps_contacts_closed: false,
+        }
+    }
+
     fn run(mut self) -> SolveOutcome {
         self.evaluate_initial_guess();
         loop {
@@ -194,12 +197,12 @@ impl NewtonSolve<'_, '_> {
         self.recent_potentials.push(potential.total());
     }
 
-    /// Threshold of the Newton step of each cloth, in m.
-    fn convergence_thresholds(&self) -> Vec<f64> {
-        let progress = self.progress();
+    /// Threshold of the Newton step of each cloth at a new iterate, in m.
+    fn convergence_thresholds(&mut self) -> Vec<f64> {
+        self.progress = self.progress();
         let threshold = |cloth: usize| {
             let first_length = self.history.first_lengths.get(cloth).copied().unwrap_or_default();
-            self.criteria.threshold(self.iterate(), progress, first_length)
+            self.criteria.threshold(self.progress, first_length)
         };
         (0..self.objective.dynamics.masses.cloths.len()).map(threshold).collect()
     }
@@ -228,31 +231,31 @@ impl NewtonSolve<'_, '_> {
 
     /// Largest error of the end positions of each cloth, in m; `None` where the criterion does not apply.
     fn displacement_error_thresholds(&self) -> Option<Vec<f64>> {
-        self.criteria.displacement_error_thresholds(self.iterate(), self.outcome.iterations)
+        let iterate = Iterate { objective: &*self.objective, positions: &*self.positions };
+        let regime = self.progress.regime;
+        self.criteria.displacement_error_thresholds(iterate, regime, self.outcome.iterations)
     }
 
     fn satisfies_force_balance(&mut self) -> bool {
-        let progress = self.progress();
         let iterate = Iterate { objective: &*self.objective, positions: &*self.positions };
         let newton = &mut *self.newton;
         newton.trial_point.copy_from_slice(&newton.residuals);
-        self.criteria.satisfies_force_balance(iterate, &mut newton.trial_point, progress)
+        let regime = self.progress.regime;
+        self.criteria.satisfies_force_balance(iterate, &mut newton.trial_point, regime)
     }
 
-    fn iterate(&self) -> Iterate<'_, '_> {
-        Iterate { objective: &*self.objective, positions: &*self.positions }
-    }
-
+    /// Progress at the iterate, with its regime.
     fn progress(&self) -> SolveProgress {
+        let is_untangling = self.objective.response.is_untangling();
         // Untangling intersects however closely it is solved.
-        let iterations = if self.objective.response.is_untangling() {
+        let iterations = if is_untangling {
             self.outcome.iterations
         } else {
             self.history.iterations_since_stiffening(self.outcome.iterations)
         };
-        let is_quadratic = self.objective.quadratic_model.is_some();
-        let is_strict = is_quadratic || self.newton.system.couples_layers();
-        SolveProgress { iterations, is_strict }
+        let couples_layers = self.newton.system.couples_layers();
+        let regime = Regime::new(self.objective, couples_layers, is_untangling);
+        SolveProgress { iterations, regime }
     }
 
     /// Balances the net forces of free bodies at the iterate.
@@ -284,13 +287,10 @@ impl NewtonSolve<'_, '_> {
     fn give_up(&mut self) -> Option<SolveOutcome> {
         let SolveOutcome { iterations, step_length, .. } = self.outcome;
         self.history.update_shortest_step(iterations, step_length);
-        let is_stagnant = self.has_contacts() && self.history.is_stagnant(iterations);
+        let is_stagnant =
+            self.progress.regime.has_contacts() && self.history.is_stagnant(iterations);
         let is_at_limit = iterations == self.criteria.max_iterations;
         (is_stagnant || is_at_limit).then(|| self.outcome.given_up(is_stagnant))
-    }
-
-    fn has_contacts(&self) -> bool {
-        !self.objective.response.contacts().is_empty()
     }
 
     fn compute_newton_step(&mut self) -> Option<PredictedDecrease> {
@@ -298,16 +298,18 @@ impl NewtonSolve<'_, '_> {
         let thresholds = self.displacement_error_thresholds();
         let displacement_error =
             thresholds.map(|thresholds| thresholds.into_iter().fold(f64::INFINITY, f64::min));
+        let regime = self.progress.regime;
         let newton = &mut *self.newton;
         let point = LinearisationPoint {
+            uses_predicted_stress: newton.has_predicted_stress
+                && self.objective.uses_stress_prediction(regime),
             objective: &mut *self.objective,
             positions: &*self.positions,
             residuals: &newton.residuals,
-            has_predicted_stress: newton.has_predicted_stress,
             pieces: &newton.pieces,
         };
         let linear_tolerance = self.criteria.linear_tolerance;
-        let context = LinearSolveContext { is_first, linear_tolerance, displacement_error };
+        let context = LinearSolveContext { regime, is_first, linear_tolerance, displacement_error };
         newton.system.compute_newton_step(point, context, self.report)
     }
 
@@ -324,7 +326,7 @@ impl NewtonSolve<'_, '_> {
     /// Whether steps contract fast enough, without contact, to accept the last one without evaluating its residuals.
     fn is_contracting(&self, previous_length: f64) -> bool {
         self.outcome.iterations > 1
-            && !self.has_contacts()
+            && !self.progress.regime.has_contacts()
             && self.outcome.step_length <= NewtonParameters::DEFAULT.contraction * previous_length
     }
 
@@ -352,7 +354,8 @@ impl NewtonSolve<'_, '_> {
     /// Predicts the stresses after the Newton step for the tangent of the next iteration, if there is one.
     fn predict_stress(&mut self, is_last: bool) {
         let (newton, objective) = (&mut *self.newton, &mut *self.objective);
-        newton.has_predicted_stress = !is_last && objective.uses_stress_prediction();
+        newton.has_predicted_stress =
+            !is_last && objective.uses_stress_prediction(self.progress.regime);
         if newton.has_predicted_stress {
             newton.system.scatter_newton_step(&mut newton.trial_point);
             self.report.time(Task::Forces, || {

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Objective of a stage: the potential without contacts plus that of contacts, whose minimum Newton's method finds.
 
-use super::{parameters::NewtonParameters, quadratic_model::QuadraticModel};
+use super::{parameters::NewtonParameters, regime::Regime};
 use crate::{
     collision::Contact,
     response::CollisionResponse,
     scene::{Report, Task},
-    system::{EquationsOfMotion, PrescribedDisplacement},
+    system::{EquationsOfMotion, PrescribedDisplacement, TangentMatrix},
     time_integration::{Stage, State},
     vec3::Vec3,
 };
 
 const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
+
+/// Quadratic model in place of the potential without contacts of a stage. By it schemes and solvers for comparison
+/// reach Newton's method.
+pub(crate) trait QuadraticPotential: Sync {
+    /// Potential at `positions` in J, and its negative gradient in N as `residuals`.
+    fn evaluate(&self, positions: &[Vec3], residuals: &mut [Vec3]) -> f64;
+
+    /// Fills the matrix of `tangent` with the Hessian.
+    fn fill_tangent(&self, tangent: &mut TangentMatrix);
+
+    /// Identifier of the Hessian: models with equal identifiers have the same; `None` if it is of this model alone.
+    fn matrix_id(&self) -> Option<[u64; 3]>;
+}
 
 /// Objective of a stage, with what it is evaluated from.
 pub(crate) struct Objective<'a> {
@@ -23,7 +36,7 @@ pub(crate) struct Objective<'a> {
     /// Dirichlet conditions of the step, in order of vertices.
     pub(crate) prescribed_displacements: &'a [PrescribedDisplacement],
     /// Potential without contacts where it is not that of the stage.
-    pub(crate) quadratic_model: Option<&'a QuadraticModel<'a>>,
+    pub(crate) quadratic_model: Option<&'a dyn QuadraticPotential>,
 }
 
 /// Value of an objective, in J.
@@ -45,7 +58,7 @@ impl Objective<'_> {
     /// This objective with a quadratic model as its potential without contacts.
     pub(crate) fn with_quadratic_model<'b>(
         &'b mut self,
-        quadratic_model: &'b QuadraticModel<'b>,
+        quadratic_model: &'b dyn QuadraticPotential,
     ) -> Objective<'b> {
         let Self { stage, state, prescribed_displacements, .. } = *self;
         Objective {
@@ -103,9 +116,8 @@ impl Objective<'_> {
     /// contacts of its Newton steps, not by rotation, and a prediction without them removes tensions in one iteration
     /// and restores them in the next. A stage that extrapolates beyond the point of its equations has no damping, and
     /// needs the solution that is found with predictions; otherwise impacts double their energy more often.
-    pub(crate) fn uses_stress_prediction(&self) -> bool {
-        let is_contact_free = self.response.contacts().is_empty();
+    pub(crate) fn uses_stress_prediction(&self, regime: Regime) -> bool {
         let extrapolates = self.stage.extrapolation_factor > 1.0;
-        self.quadratic_model.is_none() && (is_contact_free || extrapolates)
+        !regime.is_quadratic() && (!regime.has_contacts() || extrapolates)
     }
 }

@@ -13,13 +13,16 @@ use crate::{
 
 impl Objective<'_> {
     /// Rigid motions of the bodies without prescribed vertices or spring targets, at `positions` in m; `None` if
-    /// there are none.
+    /// there are none, and for a quadratic model.
     pub(super) fn rigid_motions(
         &self,
         pieces: &UnionFind,
         positions: &[Vec3],
         ordering: &Ordering,
     ) -> Option<RigidMotions> {
+        if self.quadratic_model.is_some() {
+            return None;
+        }
         let body_of_vertex = self.free_bodies(pieces);
         let body_count = body_of_vertex.iter().filter(|body| **body != NO_BODY).max()? + 1;
         let centers = centers(&body_of_vertex, body_count as usize, positions);

@@ -147,7 +147,7 @@ fn points_between(contour: &Contour, edge: usize, points: &[Point], ends: [f64; 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Notch, NotchKind, Panel};
+    use crate::pattern::{Notch, NotchKind, Panel, validation::check};
 
     fn skirt() -> Pattern {
         let corners = [(0.0, 0.0), (0.4, 0.0), (0.4, 0.6), (0.0, 0.6)];
@@ -181,7 +181,7 @@ mod tests {
         assert!((first - second).abs() < 1e-4);
         let places: Vec<usize> = pattern.panels[0].notches.iter().map(|notch| notch.edge).collect();
         assert_eq!(places, [2, 5], "the notch inside the dart is gone");
-        assert!(pattern.checked(0.02).is_ok());
+        assert!(check(&pattern, 0.02).is_ok());
     }
 
     #[test]

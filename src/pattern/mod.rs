@@ -22,7 +22,7 @@ pub use meshing::{
 };
 pub use panel::{Notch, NotchKind, Panel, Placement};
 pub use stitch::{Run, Stitch};
-pub use validation::{Finding, FindingKind, Place, Severity};
+pub use validation::{Finding, FindingKind, Place, Severity, far_panels, findings};
 
 use crate::{
     error::{Error, Result},

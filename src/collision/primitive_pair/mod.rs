@@ -22,6 +22,7 @@ use crate::{
     vec3::Vec3,
 };
 pub(crate) use linearisation::{DetectionBounds, LinearisedContact};
+pub(crate) use partner_rotation::turned_with_partner;
 
 /// Kind of a primitive pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

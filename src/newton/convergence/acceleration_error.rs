@@ -10,7 +10,7 @@
 //! rest ρ/(1 − ρ)‖dₖ‖ of a geometric series.
 
 use super::criteria::{ConvergenceCriteria, Iterate};
-use crate::parallel::reductions;
+use crate::{newton::regime::Regime, parallel::reductions};
 
 /// Parameters of the criterion.
 struct AccelerationErrorParameters {
@@ -71,16 +71,13 @@ impl ConvergenceCriteria {
     pub(crate) fn displacement_error_thresholds(
         &self,
         iterate: Iterate<'_, '_>,
+        regime: Regime,
         iterations: usize,
     ) -> Option<Vec<f64>> {
-        let objective = iterate.objective;
-        let response = &*objective.response;
-        let is_physical = !response.is_untangling() && response.intersection_count() == 0;
-        let applies = objective.quadratic_model.is_none()
-            && is_physical
+        let applies = matches!(regime, Regime::Free | Regime::OnSolids | Regime::Layered)
             && iterations < PARAMETERS.max_iterations;
         applies.then(|| {
-            let cloths = 0..objective.dynamics.masses.cloths.len();
+            let cloths = 0..iterate.objective.dynamics.masses.cloths.len();
             cloths.map(|cloth| self.displacement_error_threshold(iterate, cloth)).collect()
         })
     }

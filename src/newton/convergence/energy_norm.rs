@@ -31,10 +31,6 @@ impl<'a> EnergyNorm<'a> {
         Self { cloth_starts: &mesh.cloth_starts, cloth_masses: &masses.cloths, beta: stage.beta }
     }
 
-    pub(crate) fn cloth_count(&self) -> usize {
-        self.cloth_masses.len()
-    }
-
     /// Equivalent rigid displacement of a cloth in m for a squared norm in J.
     pub(crate) fn equivalent_displacement(&self, cloth: usize, squared_norm: f64) -> f64 {
         self.beta * (squared_norm / self.cloth_masses[cloth]).sqrt()
@@ -71,7 +67,7 @@ impl<'a> EnergyNorm<'a> {
         left: &[Row3],
         right: &[Row3],
     ) -> Vec<f64> {
-        if self.cloth_count() == 1 {
+        if self.cloth_masses.len() == 1 {
             return vec![dot(left, right)];
         }
         let product = |vertex: usize| -> f64 {

@@ -8,7 +8,7 @@
 //! waistband is many times the weight of a skirt, and errors are relative to the load.
 
 use super::criteria::Iterate;
-use crate::vec3::Vec3;
+use crate::{newton::regime::Regime, vec3::Vec3};
 use std::ops::Range;
 
 /// Parameters of the force balance criterion.
@@ -19,10 +19,10 @@ pub(crate) struct ForceBalanceParameters {
     /// instead of 16.9 mm from the reference; no criterion saves 14 % iterations in contact); friction stays exact at
     /// 30.
     tolerance_colliders: f64,
-    /// Tolerance of the net force (multiple of `Settings::tolerance`, relative to the forces on the cloth), for strict
-    /// solves. Effect: larger as for `tolerance_colliders`; smaller costs iterations. Evidence:
+    /// Tolerance of the net force (multiple of `Settings::tolerance`, relative to the forces on the cloth), for contacts
+    /// that couple layers. Effect: larger as for `tolerance_colliders`; smaller costs iterations. Evidence:
     /// `rest/friction_on_cloth` (without the criterion 0.70 m/s² from rest; 1.5 and 6 change no figure).
-    tolerance_strict: f64,
+    tolerance_layers: f64,
     /// Step duration below which the criterion is not checked (fraction of the longest step). Effect: larger skips more
     /// steps; smaller keeps rejecting the steps that rejections have shortened. Evidence:
     /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails with 0); hostile
@@ -32,11 +32,15 @@ pub(crate) struct ForceBalanceParameters {
 
 impl ForceBalanceParameters {
     pub(crate) const DEFAULT: Self =
-        Self { tolerance_colliders: 6.0, tolerance_strict: 3.0, min_checked_step_fraction: 0.4 };
+        Self { tolerance_colliders: 6.0, tolerance_layers: 3.0, min_checked_step_fraction: 0.4 };
 
-    /// Tolerances of the net force without and with a strict solve, in units of `Settings::tolerance`.
-    pub(crate) fn tolerance_factors(&self) -> [f64; 2] {
-        [self.tolerance_colliders, self.tolerance_strict]
+    /// Tolerance of the net force, in units of `Settings::tolerance`; `None` where the criterion does not apply.
+    pub(super) fn tolerance_factor(&self, regime: Regime) -> Option<f64> {
+        match regime {
+            Regime::OnSolids => Some(self.tolerance_colliders),
+            Regime::Layered => Some(self.tolerance_layers),
+            Regime::Free | Regime::Untangling(_) | Regime::Quadratic(_) => None,
+        }
     }
 }
 

@@ -196,4 +196,30 @@ mod tests {
         assert!(remaining.into_iter().all(|_| history.record_stiffening(21)));
         assert!(!history.record_stiffening(21));
     }
+
+    #[test]
+    fn errors_are_small_once_steps_contract() {
+        let mut history = IterationHistory::new();
+        history.record_root_mean_squares(&[4.0, 1.0]);
+        // Nothing is known of the contraction yet.
+        assert!(history.has_small_errors(&[4.0, 1.0]) && !history.has_small_errors(&[3.9, 1.0]));
+        history.record_root_mean_squares(&[1.0, 0.9]);
+        // 1/4 + 1/16 + … of one cloth; the other one does not contract.
+        assert!(history.has_small_errors(&[0.334, 0.9]));
+        assert!(!history.has_small_errors(&[0.333, 0.9]));
+        assert!(!history.has_small_errors(&[0.334, 0.89]));
+    }
+
+    #[test]
+    fn stagnation_is_a_reason_only_where_the_step_is_too_long() {
+        let unmet = |unmet: Option<RejectionReason>, is_stagnant: bool| {
+            SolveOutcome { unmet, ..SolveOutcome::UNSOLVED }.given_up(is_stagnant).unmet
+        };
+        let [long, unbalanced] = [RejectionReason::NewtonStep, RejectionReason::ForceBalance];
+        assert_eq!(unmet(Some(long), true), Some(RejectionReason::Stagnation));
+        assert_eq!(unmet(Some(long), false), Some(long));
+        assert_eq!(unmet(Some(unbalanced), true), Some(unbalanced));
+        // What had converged before its contacts were stiffened stays so.
+        assert_eq!(unmet(None, true), None);
+    }
 }

@@ -10,14 +10,17 @@
 //! because the tangent is no less than M/β²; that bound must be within the tolerance. Contacts enter R by the forces
 //! that the linear system has found for them.
 
-use super::anderson::AndersonAcceleration;
+use super::{
+    anderson::AndersonAcceleration,
+    quadratic_model::{Expansion, QuadraticModel},
+};
 use crate::{
     newton::{
         StageSolve,
         convergence::{
             ConvergenceCriteria, EnergyNorm, SolveOutcome, SolveProgress, largest_displacement,
         },
-        quadratic_model::{Expansion, QuadraticModel},
+        regime::Regime,
     },
     scene::RejectionReason,
     system::{EquationsOfMotion, RevisedStiffness},
@@ -66,7 +69,7 @@ pub(crate) fn solve(stage: StageSolve<'_, '_>, stiffness: &RevisedStiffness) -> 
         outcome: SolveOutcome::UNSOLVED,
         first_length: 0.0,
         last_length: 0.0,
-        has_contacts: false,
+        regime: Regime::Quadratic(None),
         anderson: AndersonAcceleration::default(),
     };
     iteration.run()
@@ -85,8 +88,8 @@ struct FixedPointIteration<'a, 'b> {
     first_length: f64,
     /// Length of the last update, in m.
     last_length: f64,
-    /// Whether the last update ended in contact.
-    has_contacts: bool,
+    /// Regime at the end of the last update.
+    regime: Regime,
     anderson: AndersonAcceleration,
 }
 
@@ -102,7 +105,7 @@ impl FixedPointIteration<'_, '_> {
             };
             // The report counts updates, not the Newton iterations within them.
             self.stage.report.newton_iterations = iterations_before + self.outcome.iterations;
-            let threshold = self.threshold(self.has_contacts);
+            let threshold = self.threshold();
             self.outcome.is_collision_free = linear.is_collision_free;
             self.outcome.unmet = unmet_criterion(self.outcome.step_length <= threshold, &linear);
             if self.outcome.converged() {
@@ -134,13 +137,13 @@ impl FixedPointIteration<'_, '_> {
         let dynamics = &*objective.dynamics;
         let model =
             QuadraticModel::with_constant_stiffness(dynamics, stage, self.stiffness, expansion);
-        let mut quadratic = objective.with_quadratic_model(&model);
-        let linear = newton.solve(&mut quadratic, positions, criteria, report);
+        let objective = &mut objective.with_quadratic_model(&model);
+        let linear = StageSolve { newton, objective, positions, criteria, report }.by_newton();
+        self.regime = Regime::new(objective, newton.system.couples_layers(), false);
         self.anderson.record(&point, positions, |field| model.hessian_product(field));
         let squares = self.anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
         let norm = EnergyNorm::new(objective.dynamics, stage);
         self.last_length = largest_displacement(&norm.equivalent_displacements(&squares));
-        self.has_contacts = !objective.response.contacts().is_empty();
         if self.outcome.iterations == 0 {
             self.first_length = self.last_length;
         }
@@ -154,16 +157,16 @@ impl FixedPointIteration<'_, '_> {
     fn linear_criteria(&self) -> ConvergenceCriteria {
         let inner = self.criteria.scaled(PARAMETERS.inner_tolerance);
         let mut criteria = inner.with_min_threshold(PARAMETERS.inner_absolute * self.last_length);
-        if self.has_contacts && self.last_length > self.threshold(true) {
+        if self.regime.has_contacts() && self.last_length > self.threshold() {
             criteria.max_iterations = 1;
         }
         criteria
     }
 
     /// Threshold of an update, in m.
-    fn threshold(&self, has_contacts: bool) -> f64 {
-        let progress = SolveProgress { iterations: self.outcome.iterations, is_strict: true };
-        self.criteria.quadratic_threshold(progress, self.first_length, has_contacts)
+    fn threshold(&self) -> f64 {
+        let progress = SolveProgress { iterations: self.outcome.iterations, regime: self.regime };
+        self.criteria.threshold(progress, self.first_length)
     }
 
     /// Bound of the error by the residual forces at the present positions, in m. Contact forces are those of the last
@@ -172,7 +175,7 @@ impl FixedPointIteration<'_, '_> {
         let StageSolve { objective, positions, report, .. } = &mut self.stage;
         let mut residuals = vec![Vec3::zeros(); positions.len()];
         objective.dynamics.evaluate(objective.stage, positions, &mut residuals, report);
-        if self.has_contacts {
+        if self.regime.has_contacts() {
             self.anderson.add_contact_forces(&self.residuals, &mut residuals);
         }
         for prescribed in objective.prescribed_displacements {

@@ -5,13 +5,9 @@
 //! The expansion point is the start, not the predicted positions: linearised there, elements that rotate would appear
 //! stretched and oscillate with growing amplitude.
 
+use super::quadratic_model::{Expansion, ModelHessian, QuadraticModel};
 use crate::{
-    newton::{
-        StageSolve,
-        convergence::SolveOutcome,
-        objective::Objective,
-        quadratic_model::{Expansion, ModelHessian, QuadraticModel},
-    },
+    newton::{StageSolve, convergence::SolveOutcome, objective::Objective},
     vec3::Vec3,
 };
 use std::sync::Arc;

@@ -5,6 +5,8 @@
 mod anderson;
 pub(crate) mod fixed_point;
 pub(crate) mod linearised;
+mod quadratic_model;
 pub(crate) mod semi_implicit;
 
 pub(crate) use fixed_point::FixedPointParameters;
+pub(crate) use quadratic_model::{Expansion, ModelHessian, QuadraticModel};

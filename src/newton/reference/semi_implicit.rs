@@ -15,13 +15,9 @@
 //!
 //! The system of the text is for the velocity; here it is for the position, x = x̂ + βv, as for all stages.
 
+use super::quadratic_model::{Expansion, QuadraticModel};
 use crate::{
-    newton::{
-        StageSolve,
-        convergence::SolveOutcome,
-        objective::Objective,
-        quadratic_model::{Expansion, QuadraticModel},
-    },
+    newton::{StageSolve, convergence::SolveOutcome, objective::Objective},
     system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness},
     time_integration::{KinematicState, PreviousState, Stage},
     vec3::Vec3,

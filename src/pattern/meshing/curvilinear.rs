@@ -6,7 +6,7 @@
 //! those opposite to them, and so on. Where the yarns run across the quads, the particle system measures along the yarns.
 
 use super::{
-    PanelMesh, PatternMesh, check_cell_count, distinct_pairs, division::whole,
+    PanelMesh, PatternMesh, check_cell_count, check_for_mesh, distinct_pairs, division::whole,
     edge_length::PanelSize, point_error,
 };
 use crate::{
@@ -199,28 +199,29 @@ impl SideGroups<'_> {
     }
 }
 
-impl Pattern {
-    /// Meshes all panels with quads between their four sides. Panels with four edges need no corners; stitches join whole
+impl PatternMesh {
+    /// Meshes all panels of a pattern with quads between their four sides. Panels with four edges need no corners; stitches join whole
     /// sides.
     ///
     /// # Errors
     /// The pattern has a mistake, a panel has no four sides or quads that fold over, a stitch joins a part of a side, or an
     /// edge length is no number more than 0.
-    pub fn curvilinear_mesh(
-        &self,
+    pub fn curvilinear(
+        pattern: &Pattern,
         edge_length: f64,
         corners: &PanelCorners,
-    ) -> Result<PatternMesh> {
-        self.check_for_mesh(edge_length)?;
-        let panels: Result<Vec<FourSided<'_>>> = (self.panels.iter().enumerate())
+    ) -> Result<Self> {
+        check_for_mesh(pattern, edge_length)?;
+        let panels: Result<Vec<FourSided<'_>>> = (pattern.panels.iter().enumerate())
             .map(|(index, panel)| FourSided::new(panel, corners.get(&index)))
             .collect();
         let panels = panels?;
-        let stitches: Result<Vec<[(usize, usize); 2]>> =
-            (0..self.stitches.len()).map(|stitch| self.sewn_sides(stitch, &panels)).collect();
+        let stitches: Result<Vec<[(usize, usize); 2]>> = (0..pattern.stitches.len())
+            .map(|stitch| sewn_sides(pattern, stitch, &panels))
+            .collect();
         let sides = SideGroups { stitches: stitches?, panels };
         let counts = sides.counts(edge_length);
-        let mut mesh = PatternMesh { panel_starts: vec![0], ..PatternMesh::default() };
+        let mut mesh = Self { panel_starts: vec![0], ..Self::default() };
         for (panel, counts) in sides.panels.iter().zip(&counts) {
             let length = panel.panel.edge_length.unwrap_or(edge_length);
             let size = PanelSize::new(length, None);
@@ -232,7 +233,7 @@ impl Pattern {
                 let own = side_vertices(side, counts[panel]).into_iter();
                 own.map(|vertex| vertex + mesh.panel_starts[panel]).collect::<Vec<u32>>()
             });
-            if self.stitches[stitch].is_reversed {
+            if pattern.stitches[stitch].is_reversed {
                 other.reverse();
             }
             one.into_iter().zip(other).map(|(one, other)| [one, other]).collect()
@@ -240,18 +241,22 @@ impl Pattern {
         mesh.seams = distinct_pairs(pairs.collect());
         Ok(mesh)
     }
+}
 
-    /// The whole sides that a stitch joins.
-    fn sewn_sides(&self, stitch: usize, panels: &[FourSided<'_>]) -> Result<[(usize, usize); 2]> {
-        let side_of = |run: &Run| {
-            let sides = (0..4).find(|side| panels[run.panel].edges(*side) == run.edges);
-            sides.filter(|_| run.cutout.is_none()).map(|side| (run.panel, side))
-        };
-        let [one, other] = self.stitches[stitch].runs.each_ref().map(side_of);
-        let sides = one.zip(other).map(|(one, other)| [one, other]);
-        sides.ok_or_else(|| {
-            let wanted = "whole sides of both panels";
-            Error::element("stitches", "stitch", stitch, "a run that is no whole side", wanted)
-        })
-    }
+/// The whole sides that a stitch joins.
+fn sewn_sides(
+    pattern: &Pattern,
+    stitch: usize,
+    panels: &[FourSided<'_>],
+) -> Result<[(usize, usize); 2]> {
+    let side_of = |run: &Run| {
+        let sides = (0..4).find(|side| panels[run.panel].edges(*side) == run.edges);
+        sides.filter(|_| run.cutout.is_none()).map(|side| (run.panel, side))
+    };
+    let [one, other] = pattern.stitches[stitch].runs.each_ref().map(side_of);
+    let sides = one.zip(other).map(|(one, other)| [one, other]);
+    sides.ok_or_else(|| {
+        let wanted = "whole sides of both panels";
+        Error::element("stitches", "stitch", stitch, "a run that is no whole side", wanted)
+    })
 }

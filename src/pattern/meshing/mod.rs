@@ -27,7 +27,7 @@ pub use edge_length::EdgeLengthMap;
 pub use quality::PanelQuality;
 pub use trimmed::{TrimmedMesh, VisibleMesh};
 
-use super::{Contour, Panel, Pattern};
+use super::{Contour, Panel, Pattern, validation::check};
 use crate::{
     error::{Error, Result},
     mesh::UnionFind,
@@ -148,6 +148,35 @@ pub struct LineVertices {
 }
 
 impl PatternMesh {
+    /// Meshes all panels of a pattern.
+    ///
+    /// # Errors
+    /// The pattern has a mistake, or an edge length is no number more than 0 or too coarse for a panel.
+    pub fn new(pattern: &Pattern, options: &MeshOptions) -> Result<Self> {
+        let length = options.edge_length;
+        check_for_mesh(pattern, length)?;
+        let sizes: Vec<PanelSize<'_>> = (pattern.panels.iter().enumerate())
+            .map(|(index, panel)| {
+                PanelSize::new(panel.edge_length.unwrap_or(length), options.maps.get(&index))
+            })
+            .collect();
+        for (panel, size) in pattern.panels.iter().zip(&sizes) {
+            check_cell_count(panel, size)?;
+        }
+        let division = Division::new(pattern, &sizes);
+        let mut mesh = Self { panel_starts: vec![0], ..Self::default() };
+        let mut boundaries = Vec::new();
+        for (index, panel) in pattern.panels.iter().enumerate() {
+            let boundary = PanelBoundary::new(panel, index, &division, &sizes[index])?;
+            let grid = grid::Grid::new(panel, &boundary, &sizes[index]);
+            let part = triangulation::triangulated(panel, &boundary, &grid, &sizes[index])?;
+            mesh.append(panel, part, &sizes[index]);
+            boundaries.push(boundary);
+        }
+        mesh.add_seams(&division, &boundaries);
+        Ok(mesh)
+    }
+
     /// Number of the vertex that each one becomes where the vertices of closed seams are one, in the order of the first
     /// of each.
     #[must_use]
@@ -181,44 +210,13 @@ impl PatternMesh {
     }
 }
 
-impl Pattern {
-    /// Meshes all panels.
-    ///
-    /// # Errors
-    /// The pattern has a mistake, or an edge length is no number more than 0 or too coarse for a panel.
-    pub fn mesh(&self, options: &MeshOptions) -> Result<PatternMesh> {
-        let length = options.edge_length;
-        self.check_for_mesh(length)?;
-        let sizes: Vec<PanelSize<'_>> = (self.panels.iter().enumerate())
-            .map(|(index, panel)| {
-                PanelSize::new(panel.edge_length.unwrap_or(length), options.maps.get(&index))
-            })
-            .collect();
-        for (panel, size) in self.panels.iter().zip(&sizes) {
-            check_cell_count(panel, size)?;
-        }
-        let division = Division::new(self, &sizes);
-        let mut mesh = PatternMesh { panel_starts: vec![0], ..PatternMesh::default() };
-        let mut boundaries = Vec::new();
-        for (index, panel) in self.panels.iter().enumerate() {
-            let boundary = PanelBoundary::new(panel, index, &division, &sizes[index])?;
-            let grid = grid::Grid::new(panel, &boundary, &sizes[index]);
-            let part = triangulation::triangulated(panel, &boundary, &grid, &sizes[index])?;
-            mesh.append(panel, part, &sizes[index]);
-            boundaries.push(boundary);
-        }
-        mesh.add_seams(&division, &boundaries);
-        Ok(mesh)
+/// Refuses an edge length in m that is no number more than 0, and a pattern with a mistake.
+fn check_for_mesh(pattern: &Pattern, edge_length: f64) -> Result<()> {
+    if !(edge_length.is_finite() && edge_length > 0.0) {
+        let wanted = "a finite number of metres, more than 0";
+        return Err(Error::value("edge_length", edge_length, wanted));
     }
-
-    /// Refuses an edge length in m that is no number more than 0, and a pattern with a mistake.
-    fn check_for_mesh(&self, edge_length: f64) -> Result<()> {
-        if !(edge_length.is_finite() && edge_length > 0.0) {
-            let wanted = "a finite number of metres, more than 0";
-            return Err(Error::value("edge_length", edge_length, wanted));
-        }
-        self.checked(edge_length)
-    }
+    check(pattern, edge_length)
 }
 
 /// A mistake at a point of a panel.

@@ -23,7 +23,7 @@ pub(super) fn circle(radius: f64) -> Contour {
 }
 
 fn meshed(panels: Vec<Panel>, stitches: Vec<Stitch>, edge_length: f64) -> PatternMesh {
-    Pattern { panels, stitches }.mesh(&MeshOptions::new(edge_length)).unwrap()
+    PatternMesh::new(&Pattern { panels, stitches }, &MeshOptions::new(edge_length)).unwrap()
 }
 
 fn area(mesh: &PatternMesh) -> f64 {
@@ -199,12 +199,12 @@ fn finer_panels_and_painted_factors_have_shorter_edges() {
     fine.edge_length = Some(0.01);
     let pattern = Pattern { panels: vec![fine, rectangle("coarse", 0.4, 0.3)], stitches: vec![] };
     let mut options = MeshOptions::new(0.03);
-    let uniform = pattern.mesh(&options).unwrap();
+    let uniform = PatternMesh::new(&pattern, &options).unwrap();
     assert!(uniform.vertices_of(0).len() > 7 * uniform.vertices_of(1).len());
     let corners = [[0.0, 0.0], [0.4, 0.0], [0.4, 0.3], [0.0, 0.3]];
     let map = EdgeLengthMap::new(&corners, &[0.25, 1.0, 1.0, 0.25]).unwrap();
     options.maps.insert(1, map);
-    let painted = pattern.mesh(&options).unwrap();
+    let painted = PatternMesh::new(&pattern, &options).unwrap();
     let figures = painted.quality[1];
     assert!(
         (figures.mean_edge_ratio - 1.0).abs() < 0.2 && figures.max_edge_ratio < 2.2,
@@ -221,18 +221,18 @@ fn finer_panels_and_painted_factors_have_shorter_edges() {
 fn an_edge_length_that_is_none_or_too_long_is_refused() {
     let pattern = Pattern { panels: vec![rectangle("a", 0.3, 0.2)], stitches: vec![] };
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(pattern.mesh(&MeshOptions::new(wrong)).is_err());
+        assert!(PatternMesh::new(&pattern, &MeshOptions::new(wrong)).is_err());
     }
     let mut holed = pattern;
     holed.panels[0].cutouts.push(circle(0.05).mapped(1.0, |p| p + kurbo::Vec2::new(0.15, 0.1)));
-    let coarse = holed.mesh(&MeshOptions::new(10.0)).unwrap_err().to_string();
+    let coarse = PatternMesh::new(&holed, &MeshOptions::new(10.0)).unwrap_err().to_string();
     assert!(coarse.starts_with("panel \"a\": "), "{coarse}");
 }
 
 #[test]
 fn a_panel_of_other_units_is_refused() {
     let huge = Pattern { panels: vec![rectangle("a", 500.0, 300.0)], stitches: vec![] };
-    let error = huge.mesh(&MeshOptions::new(0.01)).unwrap_err().to_string();
+    let error = PatternMesh::new(&huge, &MeshOptions::new(0.01)).unwrap_err().to_string();
     assert!(error.starts_with("panel \"a\": 500.00 m by 300.00 m, too many cells"), "{error}");
 }
 
@@ -250,7 +250,11 @@ fn dress_front(name: &str) -> Panel {
 
 fn curvilinear(panel: Panel, edge_length: f64, corners: Option<[usize; 4]>) -> Result<PatternMesh> {
     let corners = corners.into_iter().map(|corners| (0, corners)).collect();
-    Pattern { panels: vec![panel], stitches: vec![] }.curvilinear_mesh(edge_length, &corners)
+    PatternMesh::curvilinear(
+        &Pattern { panels: vec![panel], stitches: vec![] },
+        edge_length,
+        &corners,
+    )
 }
 
 #[test]
@@ -307,7 +311,7 @@ fn sides_that_are_sewn_together_have_as_many_vertices() {
         panels: vec![dress_front("front"), wide],
         stitches: vec![sewn(1, 3), sewn(3, 1)],
     };
-    let mesh = pattern.curvilinear_mesh(0.02, &PanelCorners::new()).unwrap();
+    let mesh = PatternMesh::curvilinear(&pattern, 0.02, &PanelCorners::new()).unwrap();
     let rows = (pattern.panels[1].outline.length(1) / 0.02).round();
     assert_eq!(mesh.seams.len(), 2 * (whole(rows) + 1));
     for SeamPair { vertices, .. } in &mesh.seams {
@@ -316,7 +320,8 @@ fn sides_that_are_sewn_together_have_as_many_vertices() {
     }
     let mut half = pattern;
     half.stitches[0].runs[0].edges = vec![1, 2];
-    let error = half.curvilinear_mesh(0.02, &PanelCorners::new()).unwrap_err().to_string();
+    let error =
+        PatternMesh::curvilinear(&half, 0.02, &PanelCorners::new()).unwrap_err().to_string();
     assert!(error.contains("stitch 0") && error.contains("whole side"), "{error}");
 }
 
@@ -357,12 +362,12 @@ proptest! {
         panel.grain = grain;
         let pattern = Pattern { panels: vec![panel], stitches: vec![] };
         let options = MeshOptions::new(edge_length);
-        let mesh = pattern.mesh(&options).unwrap();
+        let mesh = PatternMesh::new(&pattern, &options).unwrap();
         prop_assert!((area(&mesh) - exact).abs() < 0.1 * edge_length * length);
         prop_assert_eq!(euler_characteristic(&mesh), 1);
         prop_assert!(mesh.quality[0].min_angle > 12.0, "{:?}", mesh.quality[0]);
         prop_assert!(mesh.quality[0].max_edge_ratio < 2.0);
-        let again = pattern.mesh(&options).unwrap();
+        let again = PatternMesh::new(&pattern, &options).unwrap();
         prop_assert_eq!(mesh.flat, again.flat);
         prop_assert_eq!(mesh.triangles, again.triangles);
     }

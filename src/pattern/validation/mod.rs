@@ -7,9 +7,11 @@ mod placement;
 mod seams;
 
 pub(super) use contours::encloses;
+pub use placement::far_panels;
 
 use super::Pattern;
 use crate::error::{Error, Result};
+use orientation::check_orientation;
 use std::fmt;
 
 /// Bounds between a pattern that was meant and a mistake.
@@ -174,30 +176,28 @@ impl Findings<'_> {
     }
 }
 
-impl Pattern {
-    /// Everything that is wrong with the pattern, or hardly meant; edges count as tiny against `edge_length` in m, which a
-    /// panel may override.
-    #[must_use]
-    pub fn findings(&self, edge_length: f64) -> Vec<Finding> {
-        let mut findings = Findings { pattern: self, found: Vec::new() };
-        findings.check_contours(edge_length);
-        if findings.found.iter().all(|found| found.severity == Severity::Warning) {
-            findings.check_seams();
-            findings.check_orientation();
-        }
-        findings.found
+/// Everything that is wrong with a pattern, or hardly meant; edges count as tiny against `edge_length` in m, which a
+/// panel may override.
+#[must_use]
+pub fn findings(pattern: &Pattern, edge_length: f64) -> Vec<Finding> {
+    let mut findings = Findings { pattern, found: Vec::new() };
+    findings.check_contours(edge_length);
+    if findings.found.iter().all(|found| found.severity == Severity::Warning) {
+        findings.check_seams();
+        check_orientation(&mut findings);
     }
+    findings.found
+}
 
-    /// Refuses a pattern that cannot be meshed.
-    ///
-    /// # Errors
-    /// The first finding that is no warning.
-    pub fn checked(&self, edge_length: f64) -> Result<()> {
-        let findings = self.findings(edge_length);
-        match findings.into_iter().find(|found| found.severity == Severity::Error) {
-            Some(found) => Err(Error::Pattern { subject: found.subject, reason: found.message }),
-            None => Ok(()),
-        }
+/// Refuses a pattern that cannot be meshed.
+///
+/// # Errors
+/// The first finding that is no warning.
+pub(super) fn check(pattern: &Pattern, edge_length: f64) -> Result<()> {
+    let findings = findings(pattern, edge_length);
+    match findings.into_iter().find(|found| found.severity == Severity::Error) {
+        Some(found) => Err(Error::Pattern { subject: found.subject, reason: found.message }),
+        None => Ok(()),
     }
 }
 

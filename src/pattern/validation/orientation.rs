@@ -37,29 +37,29 @@ impl Turns {
     }
 }
 
-impl Findings<'_> {
-    pub(super) fn check_orientation(&mut self) {
-        let count = self.pattern.panels.len();
-        let mut turns = Turns { parents: (0..count).collect(), is_turned: vec![false; count] };
-        for (index, stitch) in self.pattern.stitches.iter().enumerate() {
-            let Some(is_turned) = turns_over(self.pattern, stitch) else { continue };
-            let panels = [stitch.runs[0].panel, stitch.runs[1].panel];
-            if turns.join(panels, is_turned) {
-                continue;
-            }
-            let run = &stitch.runs[1];
-            let place = Place {
-                panel: Some(run.panel),
-                cutout: run.cutout,
-                edge: run.edges.first().copied(),
-                stitch: Some(index),
-            };
-            let other = &self.pattern.panels[panels[0]].name;
-            let message = format!(
-                "sewn to panel \"{other}\" in a direction that makes a Möbius band; wanted the other"
-            );
-            self.add(FindingKind::MobiusBand, Severity::Error, place, message);
+/// Finds the stitches that would make a one-sided surface.
+pub(super) fn check_orientation(findings: &mut Findings<'_>) {
+    let pattern = findings.pattern;
+    let count = pattern.panels.len();
+    let mut turns = Turns { parents: (0..count).collect(), is_turned: vec![false; count] };
+    for (index, stitch) in pattern.stitches.iter().enumerate() {
+        let Some(is_turned) = turns_over(pattern, stitch) else { continue };
+        let panels = [stitch.runs[0].panel, stitch.runs[1].panel];
+        if turns.join(panels, is_turned) {
+            continue;
         }
+        let run = &stitch.runs[1];
+        let place = Place {
+            panel: Some(run.panel),
+            cutout: run.cutout,
+            edge: run.edges.first().copied(),
+            stitch: Some(index),
+        };
+        let other = &pattern.panels[panels[0]].name;
+        let message = format!(
+            "sewn to panel \"{other}\" in a direction that makes a Möbius band; wanted the other"
+        );
+        findings.add(FindingKind::MobiusBand, Severity::Error, place, message);
     }
 }
 

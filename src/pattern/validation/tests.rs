@@ -28,7 +28,7 @@ fn tube() -> Pattern {
 
 /// The only finding, with its place.
 fn only(pattern: &Pattern) -> (FindingKind, Severity, Place, String) {
-    let found = pattern.findings(0.01);
+    let found = findings(pattern, 0.01);
     assert_eq!(found.len(), 1, "{found:?}");
     (found[0].kind, found[0].severity, found[0].place, found[0].to_string())
 }
@@ -38,12 +38,12 @@ fn assert_only(pattern: &Pattern, kind: FindingKind, severity: Severity, start: 
     let found = only(pattern);
     assert_eq!((found.0, found.1), (kind, severity));
     assert!(found.3.starts_with(start), "{}", found.3);
-    assert_eq!(pattern.checked(0.01).is_err(), severity == Severity::Error);
+    assert_eq!(check(pattern, 0.01).is_err(), severity == Severity::Error);
 }
 
 #[test]
 fn a_tube_has_no_mistakes() {
-    assert_eq!(tube().findings(0.01), []);
+    assert_eq!(findings(&tube(), 0.01), []);
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn a_curve_that_crosses_another_edge_or_itself_is_named() {
 #[test]
 fn an_edge_that_touches_or_folds_back_is_named() {
     let touching = panel("t", &[(0.0, 0.0), (0.3, 0.0), (0.3, 0.3), (0.15, 0.0), (0.0, 0.3)]);
-    let found = Pattern { panels: vec![touching], stitches: vec![] }.findings(0.01);
+    let found = findings(&Pattern { panels: vec![touching], stitches: vec![] }, 0.01);
     assert!(found.iter().all(|found| found.kind == FindingKind::Crossing) && !found.is_empty());
     let folded = panel("f", &[(0.0, 0.0), (0.3, 0.0), (0.3, 0.4), (0.3, 0.3), (0.0, 0.3)]);
-    let found = Pattern { panels: vec![folded], stitches: vec![] }.findings(0.01);
+    let found = findings(&Pattern { panels: vec![folded], stitches: vec![] }, 0.01);
     assert!(found.iter().any(|found| found.kind == FindingKind::Degenerate), "{found:?}");
 }
 
@@ -157,7 +157,7 @@ fn what_is_not_inside_the_outline_is_named() {
     };
     let mut pattern = tube();
     pattern.panels[0].cutouts.push(ring(0.15));
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
     pattern.panels[0].cutouts[0] = ring(0.6);
     assert_only(
         &pattern,
@@ -166,7 +166,7 @@ fn what_is_not_inside_the_outline_is_named() {
         "panel \"front\": cut-out 0: outside",
     );
     pattern.panels[0].cutouts[0] = ring(0.31);
-    let crossing = pattern.findings(0.01);
+    let crossing = findings(&pattern, 0.01);
     assert!(crossing.iter().any(|found| found.kind == FindingKind::Crossing));
     let mut pattern = tube();
     let ends = [(0.1, 0.1), (0.2, 0.1), (0.6, 0.1)].map(Point::from).to_vec();
@@ -189,7 +189,7 @@ fn a_tiny_edge_is_named_with_its_length() {
         Severity::Warning,
         "panel \"p\": edge 3: 1.00 mm long",
     );
-    assert_eq!(pattern.findings(0.003), [], "not tiny for a finer mesh");
+    assert_eq!(findings(&pattern, 0.003), [], "not tiny for a finer mesh");
 }
 
 #[test]
@@ -248,8 +248,8 @@ fn a_ratio_beyond_a_gather_is_an_error() {
         let stitch = Stitch { ratio, ..Stitch::between(Run::edge(0, 0), Run::edge(1, 0)) };
         Pattern { panels: vec![wide, square("narrow")], stitches: vec![stitch] }
     };
-    assert_eq!(sewn(0.4, None).findings(0.01), []);
-    assert_eq!(sewn(0.75, Some(2.5)).findings(0.01), []);
+    assert_eq!(findings(&sewn(0.4, None), 0.01), []);
+    assert_eq!(findings(&sewn(0.75, Some(2.5)), 0.01), []);
     let start =
         "stitch 0: panel \"wide\": edge 0: 750.0 mm sewn to 300.0 mm, a ratio of 2.50 that is not";
     assert_only(&sewn(0.75, None), FindingKind::Ratio, Severity::Warning, start);
@@ -262,7 +262,7 @@ fn a_ratio_beyond_a_gather_is_an_error() {
 fn a_stated_ratio_is_compared() {
     let mut pattern = tube();
     pattern.stitches[0].ratio = Some(1.01);
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
     pattern.stitches[0].ratio = Some(1.3);
     let start =
         "stitch 0: panel \"front\": edge 1: 300.0 mm sewn to 300.0 mm, a ratio of 1.000, not 1.300";
@@ -277,7 +277,7 @@ fn a_direction_that_makes_a_mobius_band_is_named() {
     assert_only(&pattern, FindingKind::MobiusBand, Severity::Error, start);
     // With both seams turned the back shows its wrong side outward, all around.
     pattern.stitches[0].is_reversed = false;
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
     let ribbon = panel("ribbon", &[(0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (0.0, 0.05)]);
     let stitch = Stitch { is_reversed: false, ..Stitch::between(Run::edge(0, 1), Run::edge(0, 3)) };
     let pattern = Pattern { panels: vec![ribbon], stitches: vec![stitch] };
@@ -301,7 +301,7 @@ fn the_direction_of_a_hole_counts() {
         let run = |edge| Run { panel: 0, cutout: Some(0), edges: vec![edge] };
         let stitch = Stitch::between(run(0), run(1));
         let pattern = Pattern { panels: vec![hole(is_clockwise)], stitches: vec![stitch] };
-        assert_eq!(pattern.findings(0.01), []);
+        assert_eq!(findings(&pattern, 0.01), []);
     }
     // A patch sewn into the hole: its outline runs as the hole does where both are counter-clockwise.
     let patched = |is_reversed: bool, is_clockwise: bool| {
@@ -344,10 +344,10 @@ fn a_panel_far_from_every_collider_is_named() {
     let body = Collider::new(corners.to_vec(), &[[0, 1, 2]], 0.3, 0.001).unwrap();
     let mut pattern = tube();
     pattern.panels[1].placement.translation = Vec3::new(0.0, 0.0, 0.6);
-    let found = pattern.far_panels(&[&body]);
+    let found = far_panels(&pattern, &[&body]);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].kind, found[0].place.panel), (FindingKind::Far, Some(1)));
     pattern.panels[1].placement.translation.z = 0.4;
-    assert_eq!(pattern.far_panels(&[&body]), []);
-    assert_eq!(pattern.far_panels(&[]).len(), 2);
+    assert_eq!(far_panels(&pattern, &[&body]), []);
+    assert_eq!(far_panels(&pattern, &[]).len(), 2);
 }

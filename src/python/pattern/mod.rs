@@ -12,7 +12,8 @@ pub(super) use trimmed::PyTrimmedMesh;
 use crate::{
     error::Error,
     pattern::{
-        Dart, EdgeLengthMap, Finding, Format, MeshOptions, PanelCorners, Pattern, Place, Severity,
+        Dart, EdgeLengthMap, Finding, Format, MeshOptions, PanelCorners, Pattern, PatternMesh,
+        Place, Severity, TrimmedMesh, far_panels, findings,
     },
     python::{
         arrays::{indices, numbers, rows, to_array},
@@ -204,7 +205,7 @@ impl PyPattern {
         edge_length: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let edge_length = read_edge_length(edge_length)?;
-        let found = py.detach(|| guarded(|| Ok(self.0.findings(edge_length))))?;
+        let found = py.detach(|| guarded(|| Ok(findings(&self.0, edge_length))))?;
         self.listed(py, &found)
     }
 
@@ -222,7 +223,7 @@ impl PyPattern {
     ) -> PyResult<Bound<'py, PyList>> {
         let given = instances::<PyCollider>("colliders", colliders)?;
         let bodies: Vec<&Collider> = given.iter().map(|body| &body.get().0).collect();
-        let found = py.detach(|| guarded(|| Ok(self.0.far_panels(&bodies))))?;
+        let found = py.detach(|| guarded(|| Ok(far_panels(&self.0, &bodies))))?;
         self.listed(py, &found)
     }
 
@@ -303,7 +304,7 @@ impl PyPattern {
                 options.maps.insert(panel, read_map(&map)?);
             }
         }
-        let mesh = || Ok(PyPatternMesh(self.0.mesh(&options)?));
+        let mesh = || Ok(PyPatternMesh(PatternMesh::new(&self.0, &options)?));
         py.detach(|| guarded(mesh))
     }
 
@@ -335,7 +336,9 @@ impl PyPattern {
     ) -> PyResult<PyPatternMesh> {
         let length = read_edge_length(edge_length)?;
         let corners = corners.map_or(Ok(PanelCorners::new()), |given| self.read_corners(given))?;
-        py.detach(|| guarded(|| Ok(PyPatternMesh(self.0.curvilinear_mesh(length, &corners)?))))
+        py.detach(|| {
+            guarded(|| Ok(PyPatternMesh(PatternMesh::curvilinear(&self.0, length, &corners)?)))
+        })
     }
 
     /// Inscribes all panels in regular grids of quads along the grain, which carry a visible
@@ -358,7 +361,7 @@ impl PyPattern {
         edge_length: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTrimmedMesh> {
         let length = read_edge_length(edge_length)?;
-        py.detach(|| guarded(|| Ok(PyTrimmedMesh(self.0.trimmed_mesh(length)?))))
+        py.detach(|| guarded(|| Ok(PyTrimmedMesh(TrimmedMesh::new(&self.0, length)?))))
     }
 
     fn __repr__(&self) -> String {

@@ -9,7 +9,7 @@ mod position_alteration;
 
 use super::CollisionResponse;
 use crate::{
-    collision::{Contact, DetectionBounds, PrimitivePair, PriorContact},
+    collision::{Contact, DetectionBounds, PrimitivePair, PriorContact, turned_with_partner},
     mesh::NO_INDEX,
     parallel::reductions,
     vec3::Vec3,
@@ -238,7 +238,7 @@ impl CollisionResponse {
         contact.is_new = !prior.existed;
         let start = contact.relative_position(&self.start_positions);
         contact.set_start(prior.tangential_displacement, start, |lever| {
-            pair.turned_with_partner(mesh, self.trajectories(), lever)
+            turned_with_partner(pair, mesh, self.trajectories(), lever)
         });
         Some(contact)
     }

@@ -2,7 +2,7 @@
 //! Files by hand, in inches and millimetres.
 
 use super::parse;
-use crate::pattern::{Curve, NotchKind};
+use crate::pattern::{Curve, NotchKind, findings};
 use std::{f64::consts::PI, fmt::Write as _};
 
 /// A polyline of a layer.
@@ -55,7 +55,7 @@ fn a_piece_has_its_layers() {
         (panel.notches[0].position - 0.25).abs() < 1e-9
             && (panel.notches[0].depth - 0.002).abs() < 1e-12
     );
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_half_piece_is_unfolded_along_its_mirror_line() {
     let left: f64 = panel.outline.points.iter().map(|point| point.x).fold(f64::MAX, f64::min);
     assert!((right - 0.1).abs() < 1e-12 && (left + 0.1).abs() < 1e-12);
     assert_eq!((panel.cutouts.len(), panel.notches.len()), (2, 2));
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! Pages as Inkscape and others write them, and those of ours.
 
 use super::{parse, text};
-use crate::pattern::{Contour, Notch, NotchKind, Panel, Pattern, Run, Stitch};
+use crate::pattern::{Contour, Notch, NotchKind, Panel, Pattern, Run, Stitch, findings};
 use kurbo::Point;
 use std::f64::consts::FRAC_PI_4;
 
@@ -48,7 +48,7 @@ fn a_page_of_inkscape_is_read_with_its_layers() {
     let stitch = &pattern.stitches[0];
     assert_eq!(stitch.runs, [Run::edge(0, 1), Run::edge(1, 3)]);
     assert!(stitch.is_reversed, "both are drawn downward, one along and one against its outline");
-    assert_eq!(pattern.findings(0.01), []);
+    assert_eq!(findings(&pattern, 0.01), []);
 }
 
 #[test]

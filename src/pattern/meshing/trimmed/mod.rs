@@ -18,7 +18,7 @@ mod gaps;
 mod grid_triangle;
 mod outline;
 
-use super::{check_cell_count, edge_length::PanelSize, grid::Frame, point_error};
+use super::{check_cell_count, check_for_mesh, edge_length::PanelSize, grid::Frame, point_error};
 use crate::{
     error::{Error, Result},
     pattern::{Panel, Pattern},
@@ -102,33 +102,6 @@ impl VisibleMesh {
                 .sum()
         };
         each.map(place).collect()
-    }
-}
-
-impl Pattern {
-    /// Inscribes all panels in regular grids of quads.
-    ///
-    /// # Errors
-    /// The pattern has a mistake or a stitch, an edge length is no number more than 0, or a panel has a gap that is
-    /// narrower than its cells.
-    pub fn trimmed_mesh(&self, edge_length: f64) -> Result<TrimmedMesh> {
-        self.check_for_mesh(edge_length)?;
-        if !self.stitches.is_empty() {
-            let found = format!("a pattern with {} stitches", self.stitches.len());
-            let wanted = "panels without stitches: a trimmed outline has no vertices to be sewn";
-            return Err(Error::value("trimmed_mesh", found, wanted));
-        }
-        let mut mesh = TrimmedMesh { panel_starts: vec![0], ..TrimmedMesh::default() };
-        mesh.visible.panel_starts = vec![0];
-        for panel in &self.panels {
-            let length = panel.edge_length.unwrap_or(edge_length);
-            check_cell_count(panel, &PanelSize::new(length, None))?;
-            let contours = outline::flattened(panel, length);
-            let frame = Frame::new(panel, &contours.concat(), length);
-            let part = TrimmedPanel::new(panel, &contours, &frame)?;
-            mesh.append(panel, &frame, &part);
-        }
-        Ok(mesh)
     }
 }
 
@@ -219,6 +192,31 @@ fn shape_functions(Point { x, y }: Point) -> [f64; 4] {
 }
 
 impl TrimmedMesh {
+    /// Inscribes all panels of a pattern in regular grids of quads.
+    ///
+    /// # Errors
+    /// The pattern has a mistake or a stitch, an edge length is no number more than 0, or a panel has a gap that is
+    /// narrower than its cells.
+    pub fn new(pattern: &Pattern, edge_length: f64) -> Result<Self> {
+        check_for_mesh(pattern, edge_length)?;
+        if !pattern.stitches.is_empty() {
+            let found = format!("a pattern with {} stitches", pattern.stitches.len());
+            let wanted = "panels without stitches: a trimmed outline has no vertices to be sewn";
+            return Err(Error::value("trimmed_mesh", found, wanted));
+        }
+        let mut mesh = Self { panel_starts: vec![0], ..Self::default() };
+        mesh.visible.panel_starts = vec![0];
+        for panel in &pattern.panels {
+            let length = panel.edge_length.unwrap_or(edge_length);
+            check_cell_count(panel, &PanelSize::new(length, None))?;
+            let contours = outline::flattened(panel, length);
+            let frame = Frame::new(panel, &contours.concat(), length);
+            let part = TrimmedPanel::new(panel, &contours, &frame)?;
+            mesh.append(panel, &frame, &part);
+        }
+        Ok(mesh)
+    }
+
     /// Appends one panel.
     fn append(&mut self, panel: &Panel, frame: &Frame<'_>, part: &TrimmedPanel) {
         let cells: BTreeSet<[i64; 2]> =

@@ -16,7 +16,7 @@ fn rectangle(width: f64, height: f64) -> Panel {
 }
 
 fn trimmed(panel: Panel, edge_length: f64) -> Result<TrimmedMesh> {
-    Pattern { panels: vec![panel], stitches: vec![] }.trimmed_mesh(edge_length)
+    TrimmedMesh::new(&Pattern { panels: vec![panel], stitches: vec![] }, edge_length)
 }
 
 fn doubled_area(points: &[[f64; 2]], [a, b, c]: [u32; 3]) -> f64 {
@@ -195,7 +195,7 @@ fn narrow_gaps_are_refused_and_open_corners_are_not() {
 fn stitches_of_trimmed_panels_are_refused() {
     let panels = vec![rectangle(0.4, 0.2), Panel { name: "b".to_owned(), ..rectangle(0.4, 0.2) }];
     let stitches = vec![Stitch::between(Run::edge(0, 1), Run::edge(1, 3))];
-    let error = Pattern { panels, stitches }.trimmed_mesh(0.02).unwrap_err().to_string();
+    let error = TrimmedMesh::new(&Pattern { panels, stitches }, 0.02).unwrap_err().to_string();
     assert!(error.contains("1 stitches"), "{error}");
 }
 

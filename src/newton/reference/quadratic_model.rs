@@ -7,6 +7,7 @@
 
 use crate::{
     linear_solver::{BlockMatrix, Ordering},
+    newton::objective::QuadraticPotential,
     parallel::reductions,
     simd::Block,
     system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness, SpringTarget, TangentMatrix},
@@ -42,7 +43,7 @@ pub(crate) struct QuadraticModel<'a> {
     diagonal: Vec<f64>,
     expansion: Expansion<'a>,
     /// Identifier of the matrix: models with equal identifiers have the same H.
-    pub(crate) matrix_id: Option<[u64; 3]>,
+    matrix_id: Option<[u64; 3]>,
 }
 
 impl<'a> QuadraticModel<'a> {
@@ -75,37 +76,13 @@ impl<'a> QuadraticModel<'a> {
     ) -> Self {
         let hessian = ModelHessian::Constant(&stiffness.matrix);
         let targets = &dynamics.spring_targets;
-        let model = Self::new(hessian, stage, &dynamics.masses.vertices, expansion);
-        let mut model = model.with_spring_targets(stage.extrapolation_factor, targets);
+        let mut model = Self::new(hessian, stage, &dynamics.masses.vertices, expansion);
+        for (diagonal, target) in model.diagonal.iter_mut().zip(targets) {
+            let stiffness = target.map_or(0.0, |target| target.stiffness);
+            *diagonal += stiffness / stage.extrapolation_factor;
+        }
         model.matrix_id = Some(matrix_id(stage, stiffness.revision, targets));
         model
-    }
-
-    /// This model with the stiffness of spring targets added.
-    fn with_spring_targets(
-        mut self,
-        extrapolation_factor: f64,
-        targets: &[Option<SpringTarget>],
-    ) -> Self {
-        for (diagonal, target) in self.diagonal.iter_mut().zip(targets) {
-            *diagonal += target.map_or(0.0, |target| target.stiffness / extrapolation_factor);
-        }
-        self
-    }
-
-    /// Φ at `positions` in J, and −∇Φ in N as `residuals`.
-    pub(crate) fn evaluate(&self, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
-        let Expansion { point, residuals: expansion_residuals } = self.expansion;
-        let displacements: Vec<Vec3> =
-            positions.iter().zip(point).map(|(x, origin)| x - origin).collect();
-        let products = self.hessian_product(&displacements);
-        let pairs = expansion_residuals.iter().zip(&products);
-        for (residual, (at_point, product)) in residuals.iter_mut().zip(pairs) {
-            *residual = at_point - product;
-        }
-        reductions::sum_blocked(positions.len(), reductions::MIN_VERTICES_PER_TASK, |vertex| {
-            displacements[vertex].dot(&(products[vertex] * 0.5 - expansion_residuals[vertex]))
-        })
     }
 
     /// Product of H and a field.
@@ -122,9 +99,24 @@ impl<'a> QuadraticModel<'a> {
         }
         products
     }
+}
 
-    /// Fills the matrix of `tangent` with H.
-    pub(crate) fn fill_tangent(&self, tangent: &mut TangentMatrix) {
+impl QuadraticPotential for QuadraticModel<'_> {
+    fn evaluate(&self, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
+        let Expansion { point, residuals: expansion_residuals } = self.expansion;
+        let displacements: Vec<Vec3> =
+            positions.iter().zip(point).map(|(x, origin)| x - origin).collect();
+        let products = self.hessian_product(&displacements);
+        let pairs = expansion_residuals.iter().zip(&products);
+        for (residual, (at_point, product)) in residuals.iter_mut().zip(pairs) {
+            *residual = at_point - product;
+        }
+        reductions::sum_blocked(positions.len(), reductions::MIN_VERTICES_PER_TASK, |vertex| {
+            displacements[vertex].dot(&(products[vertex] * 0.5 - expansion_residuals[vertex]))
+        })
+    }
+
+    fn fill_tangent(&self, tangent: &mut TangentMatrix) {
         match self.hessian {
             ModelHessian::Inertia => tangent.fill_with(|vertex, other| {
                 let value = if vertex == other { self.diagonal[vertex] } else { 0.0 };
@@ -135,6 +127,10 @@ impl<'a> QuadraticModel<'a> {
             }
             ModelHessian::Matrix(matrix, _) => tangent.matrix.clone_from(matrix),
         }
+    }
+
+    fn matrix_id(&self) -> Option<[u64; 3]> {
+        self.matrix_id
     }
 }
 
