@@ -72,7 +72,7 @@ pub(crate) fn linear_stopping_criterion(
     context: LinearSolveContext,
     couples_layers: bool,
 ) -> StoppingCriterion {
-    let has_contacts = !objective.response.contacts().is_empty();
+    let has_contacts = !objective.response.contact_set.detected.is_empty();
     let is_nonlinear = objective.quadratic_model.is_none();
     let tolerance = if context.is_first && couples_layers {
         PARAMETERS.layered_first_tolerance * tolerance_ratio(context.linear_tolerance)

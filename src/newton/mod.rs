@@ -187,7 +187,7 @@ impl NewtonSolve<'_, '_> {
         objective.apply_prescribed_displacements(positions);
         newton.has_predicted_stress = false;
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
-        let contacts = objective.response.contacts();
+        let contacts = &objective.response.contact_set.detected;
         *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
         newton.contact_potential = potential.contact;
@@ -290,7 +290,7 @@ impl NewtonSolve<'_, '_> {
     }
 
     fn has_contacts(&self) -> bool {
-        !self.objective.response.contacts().is_empty()
+        !self.objective.response.contact_set.detected.is_empty()
     }
 
     fn compute_newton_step(&mut self) -> Option<PredictedDecrease> {

@@ -104,7 +104,7 @@ impl Objective<'_> {
     /// and restores them in the next. A stage that extrapolates beyond the point of its equations has no damping, and
     /// needs the solution that is found with predictions; otherwise impacts double their energy more often.
     pub(crate) fn uses_stress_prediction(&self) -> bool {
-        let is_contact_free = self.response.contacts().is_empty();
+        let is_contact_free = self.response.contact_set.detected.is_empty();
         let extrapolates = self.stage.extrapolation_factor > 1.0;
         self.quadratic_model.is_none() && (is_contact_free || extrapolates)
     }

@@ -56,7 +56,7 @@ impl Simulation {
 
     /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
     fn harmful_truncations(&self, trial: &TrialStep) -> usize {
-        if trial.truncated_vertices == 0 || self.response.intersection_count() > 0 {
+        if trial.truncated_vertices == 0 || self.response.recovery.intersection_count() > 0 {
             return 0;
         }
         let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);

@@ -32,7 +32,7 @@ impl Simulation {
     /// Number of colliders.
     #[must_use]
     pub fn collider_count(&self) -> usize {
-        self.response.collider_motions().len()
+        self.response.scene.collider_motions.len()
     }
 
     /// Positions of a cloth's vertices, in m.
@@ -230,7 +230,7 @@ impl Simulation {
     /// A collider index out of range, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
         let count = self.collider_count();
-        let Some(motion) = self.response.collider_motions_mut().get_mut(collider) else {
+        let Some(motion) = self.response.scene.collider_motions.get_mut(collider) else {
             let wanted = format!("an index below the {count} colliders");
             return Err(Error::value("collider", collider, wanted));
         };
@@ -249,7 +249,7 @@ impl Simulation {
         let material = material.checked()?;
         model_factory::check_material(&self.settings, "material", &material)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
-        self.response.set_surface_properties(vertices, &surface(&material));
+        self.response.scene.mesh.set_surface_properties(vertices, &surface(&material));
         self.dynamics.set_material(cloth, material);
         self.dynamics.initialize_internal_variables(&self.state.positions);
         Ok(())
@@ -282,7 +282,7 @@ impl Simulation {
 
     /// Sets whether the strips between both sides of closing seams are surfaces.
     pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
-        self.response.set_guards_seams(guards_seams);
+        self.response.scene.set_guards_seams(guards_seams);
     }
 
     /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.
@@ -291,7 +291,8 @@ impl Simulation {
             let own = surface(material);
             let friction = if has_friction { own.friction } else { 0.0 };
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface_properties(vertices, &SurfaceProperties { friction, ..own });
+            let mesh = &mut self.response.scene.mesh;
+            mesh.set_surface_properties(vertices, &SurfaceProperties { friction, ..own });
         }
     }
 

@@ -76,7 +76,7 @@ impl Simulation {
         });
         // Boundary conditions and colliders stay where the frame ended, by an error perhaps.
         self.boundary_conditions.end_frame(self.frame_fraction);
-        for motion in self.response.collider_motions_mut() {
+        for motion in &mut self.response.scene.collider_motions {
             motion.end_frame(self.frame_fraction);
         }
         let mut report: Report = outcome?;

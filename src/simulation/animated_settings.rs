@@ -77,6 +77,7 @@ impl Simulation {
             }
         }
         self.response
+            .scene
             .set_collider_surface_properties(collider, SurfaceProperties { friction, thickness });
         Ok(())
     }
@@ -100,16 +101,16 @@ impl Simulation {
     /// Updates the lengths at rest of edges in the collision response.
     pub(crate) fn update_rest_length_scales(&mut self) {
         let EquationsOfMotion { mesh, rest_scale, .. } = &self.dynamics;
-        let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
+        let edges = self.response.scene.cloth_edges().filter(|_| !rest_scale.is_empty());
         let scale = |(ends, triangle)| edge_scale(mesh, rest_scale, ends, triangle);
         let scales = edges.map(scale).collect();
-        self.response.set_rest_length_scales(scales);
+        self.response.scene.mesh.rest_length_scales = scales;
     }
 
     pub(crate) fn animated_settings(&self) -> AnimatedSettings {
         let Settings { time_step, tolerance, max_iterations, air_density, .. } = self.settings;
         let surfaces = (0..self.collider_count())
-            .map(|index| self.response.collider_surface_properties(index));
+            .map(|index| self.response.scene.collider_surface_properties(index));
         AnimatedSettings {
             time_step,
             tolerance,
@@ -129,7 +130,7 @@ impl Simulation {
         self.settings.air_density = changes.air_density;
         self.dynamics.air.set_density(changes.air_density);
         for (collider, [friction, thickness]) in changes.collider_surfaces.into_iter().enumerate() {
-            self.response.set_collider_surface_properties(
+            self.response.scene.set_collider_surface_properties(
                 collider,
                 SurfaceProperties { friction, thickness },
             );

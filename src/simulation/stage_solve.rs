@@ -74,7 +74,7 @@ impl Simulation {
         let scales = LengthScales {
             tolerance_length: self.tolerance_length,
             mean_edge_length: self.mean_edge_length,
-            thickness: self.response.min_cloth_thickness(),
+            thickness: self.response.scene.min_cloth_thickness(),
         };
         let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
         let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;

@@ -271,7 +271,7 @@ impl Simulation {
     /// Cost of an iteration. Without contact it is free: Newton's method always converges for steps that are short
     /// enough. The fixed-point iteration may not, and during contact its updates cost as much as Newton iterations.
     fn iteration_cost(&self) -> usize {
-        let has_contacts = !self.response.contacts().is_empty();
+        let has_contacts = !self.response.contact_set.detected.is_empty();
         match (self.settings.solver, has_contacts) {
             (Solver::FixedPoint, true) => FixedPointParameters::DEFAULT.updates_per_iteration,
             (Solver::FixedPoint, false) | (_, true) => 1,
@@ -282,7 +282,7 @@ impl Simulation {
     /// Cost factor of an iteration with many candidate pairs, filtered ones included.
     fn dense_pair_cost_factor(&self) -> f64 {
         let reference = BUDGET.reference_pairs_per_vertex * self.dynamics.vertex_count() as f64;
-        (self.response.near_pair_count() as f64 / reference).max(1.0)
+        (self.response.candidates.near_pair_count() as f64 / reference).max(1.0)
     }
 
     /// Iteration limit of a stage.
@@ -334,7 +334,7 @@ impl Simulation {
             return;
         }
         let max_slide = PARAMETERS.max_slide_per_step * self.mean_edge_length;
-        let speed = self.response.mean_slip_speed();
+        let speed = self.response.contact_set.mean_slip_speed(&self.response.step);
         let slides_far = |duration: f64| is_long(duration) && speed * duration > max_slide;
         if slides_far(duration) {
             self.preferred_step_size = PARAMETERS.long_fraction * longest;

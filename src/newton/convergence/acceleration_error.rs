@@ -75,7 +75,7 @@ impl ConvergenceCriteria {
     ) -> Option<Vec<f64>> {
         let objective = iterate.objective;
         let response = &*objective.response;
-        let is_physical = !response.is_untangling() && response.intersection_count() == 0;
+        let is_physical = !response.is_untangling() && response.recovery.intersection_count() == 0;
         let applies = objective.quadratic_model.is_none()
             && is_physical
             && iterations < PARAMETERS.max_iterations;
@@ -104,7 +104,7 @@ impl Iterate<'_, '_> {
         let (dynamics, stage) = (&*objective.dynamics, objective.stage);
         let vertices = dynamics.mesh.vertices_of(cloth);
         let square = |vertex: usize| {
-            if objective.response.is_pinned(vertex) {
+            if objective.response.step.is_pinned(vertex) {
                 return 0.0;
             }
             let inertial =

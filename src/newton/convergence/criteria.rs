@@ -233,7 +233,7 @@ impl ConvergenceCriteria {
         first_length: f64,
     ) -> f64 {
         let objective = iterate.objective;
-        let has_contacts = !objective.response.contacts().is_empty();
+        let has_contacts = !objective.response.contact_set.detected.is_empty();
         if objective.quadratic_model.is_some() {
             self.quadratic_threshold(progress, first_length, has_contacts)
         } else if has_contacts {
@@ -252,7 +252,7 @@ impl ConvergenceCriteria {
         progress: SolveProgress,
     ) -> bool {
         let response = &*iterate.objective.response;
-        let is_contact_free = response.contacts().is_empty() || response.is_untangling();
+        let is_contact_free = response.contact_set.detected.is_empty() || response.is_untangling();
         let is_checked = iterate.objective.quadratic_model.is_none() && !is_contact_free;
         let Some(tolerances) = self.force_balance_tolerance.filter(|_| is_checked) else {
             return true;

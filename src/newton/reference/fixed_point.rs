@@ -140,7 +140,7 @@ impl FixedPointIteration<'_, '_> {
         let squares = self.anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
         let norm = EnergyNorm::new(objective.dynamics, stage);
         self.last_length = largest_displacement(&norm.equivalent_displacements(&squares));
-        self.has_contacts = !objective.response.contacts().is_empty();
+        self.has_contacts = !objective.response.contact_set.detected.is_empty();
         if self.outcome.iterations == 0 {
             self.first_length = self.last_length;
         }

@@ -5,6 +5,9 @@
 mod distribution;
 mod truncation;
 
+pub(super) use truncation::Truncation;
+pub(crate) use truncation::TruncationResult;
+
 /// Parameters of the displacement truncation.
 struct TruncationParameters {
     /// Halvings of a displacement after which its vertex is frozen, or follows the feature that

@@ -66,12 +66,13 @@ impl Simulation {
             fingerprint: self.fingerprint,
             state: self.state.clone(),
             boundary_conditions: self.boundary_conditions.clone(),
-            contact_history: self.response.contact_history().clone(),
-            enclosed_cloths: self.response.enclosed_cloths().to_vec(),
-            pinched_vertices: self.response.pinched_vertices().to_vec(),
+            contact_history: self.response.contact_history.clone(),
+            enclosed_cloths: self.response.scene.mesh.enclosed_cloths.clone(),
+            pinched_vertices: self.response.recovery.flypapering.pinched_vertices.clone(),
             collider_frames: self
                 .response
-                .collider_motions()
+                .scene
+                .collider_motions
                 .iter()
                 .map(|o| o.frame_positions().clone())
                 .collect(),
@@ -130,19 +131,19 @@ impl Simulation {
         self.apply_animated_settings(snapshot.animated_settings);
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface_properties(vertices, &surface(&material));
+            self.response.scene.mesh.set_surface_properties(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
         self.replace_springs(snapshot.springs);
         self.dynamics.set_internal_variables(&snapshot.internal_variables);
         for (motion, frame) in
-            self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
+            self.response.scene.collider_motions.iter_mut().zip(snapshot.collider_frames)
         {
             motion.set_frame_positions(frame);
         }
-        self.response.set_contact_history(snapshot.contact_history);
-        self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
-        self.response.set_pinched_vertices(snapshot.pinched_vertices);
+        self.response.contact_history = snapshot.contact_history;
+        self.response.scene.mesh.enclosed_cloths = snapshot.enclosed_cloths;
+        self.response.recovery.flypapering.pinched_vertices = snapshot.pinched_vertices;
         self.state = snapshot.state;
         self.boundary_conditions = snapshot.boundary_conditions;
         self.dynamics.gravity = snapshot.gravity;
@@ -172,7 +173,7 @@ impl Simulation {
     /// next one.
     fn feature_counts(&self) -> [usize; 3] {
         let topology = &self.dynamics.mesh.topology;
-        match self.response.feature_counts() {
+        match self.response.scene.feature_counts() {
             [vertices, _, 0] => [
                 vertices,
                 topology.edges.len() + 3 * self.alternative_count,
@@ -186,7 +187,7 @@ impl Simulation {
     fn fits(&self, snapshot: &Snapshot) -> bool {
         let count = self.state.positions.len();
         let state = &snapshot.state;
-        let motions = self.response.collider_motions();
+        let motions = &self.response.scene.collider_motions;
         let is_valid_history = |previous: &PreviousState| {
             [previous.positions.len(), previous.velocities.len()] == [count; 2]
                 && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
@@ -207,8 +208,8 @@ impl Simulation {
             && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
             && snapshot.boundary_conditions.fits(count)
             && snapshot.contact_history.has_valid_features(self.feature_counts())
-            && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
-            && self.response.are_valid_pinched_vertices(&snapshot.pinched_vertices)
+            && self.response.scene.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
+            && snapshot.pinched_vertices.iter().all(|one| one.is_valid(&self.response.scene.mesh))
             && snapshot.collider_frames.len() == motions.len()
             && snapshot
                 .collider_frames

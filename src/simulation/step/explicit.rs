@@ -100,7 +100,7 @@ impl Simulation {
             return self.diverged_step(state, vertex);
         }
         let is_invalid = report.time(Task::Contact, || {
-            self.response.accept_reactions(&reactions);
+            reactions.set_contact_forces(&mut self.response.contact_set);
             self.response.is_step_invalid(&state.positions)
         });
         let mut trial = if is_invalid {
@@ -150,7 +150,7 @@ impl Simulation {
         };
         let reactions = report.time(Task::Contact, || {
             response.detect_initial_contacts(&positions);
-            response.reaction_constraints(substep, mobility)
+            ReactionConstraints::new(&response.contact_set, &response.step, substep, mobility)
         });
         let alterations = std::mem::take(&mut stage.alterations);
         ExplicitStart { state, prescribed_displacements, alterations, reactions }
@@ -164,16 +164,16 @@ impl Simulation {
         report: &mut Report,
     ) -> TrialStep {
         // Contacts with a reaction are no new ones for the projection.
-        let history = self.response.contact_history().clone();
+        let history = self.response.contact_history.clone();
         let mut reached = self.response.new_contact_history(0);
         reached.intersection_time = history.intersection_time;
         reached.had_kinematic_intersection = history.had_kinematic_intersection;
-        self.response.set_contact_history(reached);
+        self.response.contact_history = reached;
         let target = state.positions.clone();
         let stage = Stage::contact_projection(state, interval.duration);
         let problem = StageProblem { stage, equations: StageEquations::ContactProjection };
         let trial = self.solve_stage_from(target, problem, interval, report);
-        self.response.set_contact_history(history);
+        self.response.contact_history = history;
         trial
     }
 
@@ -182,7 +182,7 @@ impl Simulation {
         let unmet = Some(RejectionReason::Instability);
         let outcome = SolveOutcome { unmet, ..SolveOutcome::UNSOLVED };
         TrialStep {
-            contact_history: self.response.contact_history().clone(),
+            contact_history: self.response.contact_history.clone(),
             substeps: 0,
             unresolved_contacts: 0,
             invalid_vertex: Some(vertex),
@@ -204,7 +204,7 @@ impl Simulation {
             outcome,
             truncated_vertices: 0,
             frozen_vertices: 0,
-            unresolved_contacts: self.response.intersection_count(),
+            unresolved_contacts: self.response.recovery.intersection_count(),
             invalid_vertex: None,
         }
     }

@@ -146,14 +146,14 @@ impl Simulation {
             interval.duration,
             buffers,
         );
-        let history = self.response.contact_history().clone();
-        self.response.set_contact_history(first.contact_history.clone());
+        let history = self.response.contact_history.clone();
+        self.response.contact_history = first.contact_history.clone();
         let first_stage = first.stage_summary();
         self.discard_step(first);
         self.buffers.give(first_positions);
         let problem = StageProblem { stage, equations: StageEquations::Implicit };
         let mut second = self.solve_stage(problem, interval, report);
-        self.response.set_contact_history(history);
+        self.response.contact_history = history;
         second.include_stage(first_stage);
         second
     }
@@ -205,9 +205,10 @@ impl Simulation {
         }
         let substep = interval.duration / substeps as f64;
         self.dynamics.update_internal_variables(&self.state.positions, substep);
-        self.response.set_contact_history(contact_history);
-        self.response.accept_pinched_vertices();
-        let held = self.response.pinched_vertices().iter().filter(|one| one.is_held);
+        self.response.contact_history = contact_history;
+        self.response.recovery.flypapering.accept_pinched_vertices();
+        let held =
+            self.response.recovery.flypapering.pinched_vertices.iter().filter(|one| one.is_held);
         report.pinched_vertices = held.map(|one| self.cloth_vertex(one.vertex)).collect();
     }
 }

@@ -7,7 +7,10 @@ use crate::{
     collision::Trajectories,
     geometry::OrthonormalBasis,
     newton::{SolveOutcome, reference::semi_implicit::midpoint_velocity_changes},
-    response::{MotionDeviation, StepStart, TruncationResult, VelocityJump},
+    response::{
+        CollisionResponse, ContactVelocities, MotionDeviation, StepStart, TruncationResult,
+        VelocityJump,
+    },
     scene::{Report, Task},
     simulation::{
         Simulation, predictor::Predictor, stage_solve::StageEquations, step_control::StepInterval,
@@ -144,7 +147,7 @@ impl Simulation {
                 vertex_compliances,
             });
         });
-        for held in response.held_vertices() {
+        for held in response.recovery.flypapering.held_vertices() {
             positions[held.vertex] = held.end;
             prescribed.retain(|one| one.vertex != held.vertex);
             prescribed.push(held.prescribed_displacement(&starts[held.vertex]));
@@ -232,7 +235,7 @@ impl Simulation {
             outcome,
             truncated_vertices: truncation.truncated_vertices.len(),
             frozen_vertices: truncation.frozen_vertex_count,
-            unresolved_contacts: violating_pairs + response.intersection_count(),
+            unresolved_contacts: violating_pairs + response.recovery.intersection_count(),
             invalid_vertex: None,
         }
     }
@@ -246,20 +249,14 @@ impl Simulation {
         velocities: &mut [Vec3],
     ) -> Vec<HistoryReset> {
         let (starts, positions) = (&self.state.positions, &solution.positions);
-        let response = &self.response;
-        let inverse_mass = |vertex: usize| self.inverse_mass(vertex);
+        let contact_velocities = self.contact_velocities();
         if stage.extrapolation_factor > 1.0 {
             let starts: Vec<Vec3> =
                 starts.iter().enumerate().map(|(v, start)| start + stage.alteration(v)).collect();
             let trajectories = Trajectories { starts: &starts, ends: positions };
-            response.apply_midpoint_velocities(
-                trajectories,
-                stage.duration,
-                velocities,
-                inverse_mass,
-            );
+            contact_velocities.apply_midpoint_rule(trajectories, stage.duration, velocities);
         }
-        let jumps = response.apply_impact_impulses(positions, velocities, inverse_mass);
+        let jumps = contact_velocities.apply_impacts(positions, velocities);
         let projectors = self.apply_prescribed_velocities(stage, solution, velocities);
         self.history_resets(stage, StageEnd { positions, velocities }, jumps, &projectors)
     }
@@ -307,12 +304,13 @@ impl Simulation {
             position: self.state.positions[vertex] + stage.alteration(vertex) - uniform(vertex),
             velocity: self.state.velocities[vertex] - end.velocities[vertex],
         };
-        let vertices = self.response.vertices_of_jumps(&jumps);
+        let contact_velocities = self.contact_velocities();
+        let vertices = contact_velocities.vertices_of_jumps(&jumps);
         let vertices = vertices.chain(free_projectors.keys().copied());
         let vertices = vertices.chain(stage.alterations.keys().copied());
         let mut deviations: BTreeMap<usize, MotionDeviation> =
             vertices.map(|vertex| (vertex, deviation(vertex))).collect();
-        self.response.make_past_uniform(&mut jumps, &mut deviations, |v| self.inverse_mass(v));
+        contact_velocities.make_past_uniform(&mut jumps, &mut deviations);
         let reset = |(vertex, deviation): (usize, MotionDeviation)| {
             let free = free_projectors.get(&vertex);
             let deviation = free.map_or(deviation, |free| deviation.projected(free));
@@ -325,9 +323,14 @@ impl Simulation {
         deviations.into_iter().map(reset).collect()
     }
 
+    fn contact_velocities(&self) -> ContactVelocities<'_, impl Fn(usize) -> f64> {
+        let CollisionResponse { contact_set: contacts, step, .. } = &self.response;
+        ContactVelocities { contacts, step, inverse_masses: |vertex| self.inverse_mass(vertex) }
+    }
+
     /// Inverse mass of a vertex in 1/kg; 0 if it is pinned.
     fn inverse_mass(&self, vertex: usize) -> f64 {
-        if self.response.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
+        if self.response.step.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
     }
 }
 
