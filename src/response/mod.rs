@@ -33,6 +33,8 @@ mod flypapering;
 mod impulses;
 mod recovery;
 mod step_geometry;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use collision_scene::ColliderMotion;
 pub(crate) use contact_set::{

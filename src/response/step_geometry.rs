@@ -210,3 +210,74 @@ impl StepGeometry {
         max.max(sum)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::response::tests::{DURATION, LOWER, at_heights, begin, response, step_between};
+
+    #[test]
+    fn a_pair_is_kinematic_if_the_caller_prescribes_all_of_its_cloth() {
+        let positions = at_heights([0.05, 0.1]);
+        let mut response = response(&positions, 0.0);
+        begin(
+            &mut response,
+            [&positions; 2].map(|each| &each[..]),
+            [true, true, true, false, true, false],
+        );
+        let (mesh, step) = (&response.scene.mesh, &mut response.step);
+        let on_collider = |vertex: u32| PrimitivePair::vertex_face(mesh, vertex, 2);
+        let on_lower = |vertex: u32| PrimitivePair::vertex_face(mesh, vertex, 0);
+        for (pair, is_free, is_kinematic) in [
+            (on_collider(0), false, true),
+            (on_collider(3), true, false),
+            (on_lower(3), true, false),
+            (on_lower(4), false, true),
+        ] {
+            assert_eq!(step.has_free_vertex(&pair), is_free, "{pair:?}");
+            assert_eq!(step.is_kinematic_pair(&pair), is_kinematic, "{pair:?}");
+        }
+        // Held cloth is not of the caller.
+        step.hold(4, Vec3::z());
+        assert!(step.is_pinned(4) && step.is_held(4) && !step.is_free(4));
+        assert!(!step.has_free_vertex(&on_lower(4)) && !step.is_kinematic_pair(&on_lower(4)));
+        assert_eq!(step.end_positions[4], Vec3::z());
+    }
+
+    #[test]
+    fn colliders_move_between_fractions_of_the_frame() {
+        let positions = at_heights([0.05, 0.1]);
+        let mut response = response(&positions, 0.0);
+        let target = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, y]| Vec3::new(x, y, 0.04));
+        response.scene.collider_motions[0].set_target(target.to_vec());
+        let step = StepStart {
+            start_positions: &positions,
+            predicted_positions: &positions,
+            is_pinned: &[false; 6],
+            frame_fractions: [0.25, 0.5],
+            duration: DURATION,
+            vertex_compliances: Vec::new(),
+        };
+        assert!(!response.step.do_colliders_move());
+        assert!(response.step.begin(&mut response.scene, step));
+        assert!(response.step.do_colliders_move());
+        for vertex in 6..9 {
+            assert!((response.step.start_positions[vertex].z - 0.01).abs() < 1e-15);
+            let velocity = response.step.collider_velocity(vertex as u32);
+            assert!((velocity - Vec3::z() * (0.01 / DURATION)).norm() < 1e-12, "{velocity:?}");
+        }
+    }
+
+    #[test]
+    fn no_vertex_is_thrown_away_by_a_small_weight() {
+        let mut response = step_between([[5.0e-3, 0.1], [1.5e-3, 0.1]], 0.0);
+        let mut contact = response.detect_contacts(&at_heights([1.5e-3, 0.1]))[0];
+        contact.linearised.weights = [0.01, -1.0, 0.0, 0.0];
+        let inverse_mass = response.step.effective_inverse_mass(&contact, |_| 2.0);
+        assert!((inverse_mass - 0.01 * 2.0).abs() < 1e-15, "{inverse_mass}");
+        contact.linearised.weights = [1.0, -1.0, 0.0, 0.0];
+        assert!((response.step.effective_inverse_mass(&contact, |_| 2.0) - 2.0).abs() < 1e-15);
+        assert!(LOWER.contains(&response.step.cloth_weights(&contact).next().unwrap().0));
+        assert_eq!(response.step.cloth_weights(&contact).count(), 1);
+    }
+}

@@ -47,7 +47,7 @@ pub(crate) struct ActiveConstraint {
     /// Unit normal from the collider to the vertex.
     pub(crate) normal: Vec3,
     /// Displacement along the normal to the target position, in m.
-    violation: f64,
+    pub(super) violation: f64,
 }
 
 /// Vertex with prescribed motion.

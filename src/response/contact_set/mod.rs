@@ -3,6 +3,8 @@
 //! given positions.
 
 mod active_set;
+#[cfg(test)]
+mod tests;
 
 pub(super) use active_set::choose_active_set;
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};

@@ -6,6 +6,8 @@
 //! converges.
 
 mod position_alteration;
+#[cfg(test)]
+mod tests;
 
 use super::{
     begun_step::BegunStep,

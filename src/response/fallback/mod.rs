@@ -3,6 +3,8 @@
 //! motion is distributed over the cloth around it.
 
 mod distribution;
+#[cfg(test)]
+mod tests;
 mod truncation;
 
 pub(super) use truncation::Truncation;

@@ -21,6 +21,8 @@
 
 mod motion_history;
 mod reaction;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use motion_history::{MotionDeviation, VelocityJump};
 pub(crate) use reaction::ReactionConstraints;

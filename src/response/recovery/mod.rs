@@ -178,7 +178,10 @@ mod tests {
     use super::*;
     use crate::{
         mesh::AlternativeTriangles,
-        response::{ColliderMotion, CollisionResponse, StepStart},
+        response::{
+            ColliderMotion, CollisionResponse, StepStart,
+            tests::{UPPER, at_heights, begin, response},
+        },
         scene::Collider,
         surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
         vec3::Vec3,
@@ -244,6 +247,74 @@ mod tests {
             let [on_cloth, on_collider] = frictions(height);
             are_all(&on_cloth, friction);
             are_all(&on_collider, 0.5);
+        }
+    }
+
+    /// A step that starts with a corner of the upper cloth at a height below the lower one, in m.
+    fn intersecting(depth: f64) -> CollisionResponse {
+        let mut positions = at_heights([0.05, 0.06]);
+        positions[3].z = 0.05 - depth;
+        let mut response = response(&positions, 0.0);
+        begin(&mut response, [&positions, &positions], [false; 6]);
+        response
+    }
+
+    #[test]
+    fn pairs_at_an_intersection_are_filtered_and_get_recovery_contacts() {
+        for (depth, intersects) in [(-0.005, false), (0.005, true)] {
+            let response = intersecting(depth);
+            let (mesh, step) = (&response.scene.mesh, response.begun_step());
+            // Both edges of the corner pass through the lower triangle.
+            let count = response.recovery.intersection_count();
+            assert_eq!(count, if intersects { 2 } else { 0 });
+            assert_eq!(response.is_untangling(), intersects);
+            assert_eq!(response.contact_set.has_recovery(), intersects);
+            let at_intersection = PrimitivePair::vertex_face(mesh, 3, 0);
+            assert_eq!(step.is_filtered_pair(&at_intersection), intersects);
+            assert_eq!(step.is_guaranteed_pair(&at_intersection), !intersects);
+            for vertex in 0..6 {
+                let on_collider = PrimitivePair::vertex_face(mesh, vertex, 2);
+                assert!(step.is_guaranteed_pair(&on_collider), "{vertex}");
+            }
+            let history = response.new_contact_history(0);
+            assert_eq!(history.intersection_time.is_some(), intersects);
+        }
+    }
+
+    #[test]
+    fn recovery_contacts_lead_the_corner_back() {
+        let response = intersecting(0.005);
+        let contacts = &response.contact_set;
+        assert!(contacts.detected.is_empty());
+        let at = response.contact_positions(&response.step.start_positions[..6]);
+        let mut force = 0.0;
+        for (contact, of_contact) in contacts.all().zip(contacts.forces(at)) {
+            for (vertex, weight) in contact.pair.vertices.iter().zip(contact.linearised.weights) {
+                if UPPER.contains(&(*vertex as usize)) {
+                    force += of_contact.force.z * weight;
+                }
+            }
+        }
+        // All of the upper cloth is pushed upwards, the lower one down.
+        assert!(force > 0.0, "{force} N");
+    }
+
+    #[test]
+    fn overstretched_cloth_is_filtered_after_a_kinematic_intersection() {
+        let rest = at_heights([0.05, 0.06]);
+        let mut stretched = rest.clone();
+        for vertex in UPPER {
+            stretched[vertex].x *= 3.0;
+            stretched[vertex].y *= 3.0;
+        }
+        for had_kinematic_intersection in [false, true] {
+            let mut response = response(&rest, 0.0);
+            response.contact_history.had_kinematic_intersection = had_kinematic_intersection;
+            begin(&mut response, [&stretched, &stretched], [false; 6]);
+            let (mesh, step) = (&response.scene.mesh, response.begun_step());
+            let between_cloths = PrimitivePair::vertex_face(mesh, 3, 0);
+            assert_eq!(step.is_filtered_pair(&between_cloths), had_kinematic_intersection);
+            assert!(!step.is_filtered_pair(&PrimitivePair::vertex_face(mesh, 3, 2)));
         }
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+mod three_triangles;
+
 use super::{step_validation::*, *};
 use crate::{
     collision::{PairKind, Trajectories},
