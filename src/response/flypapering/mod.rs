@@ -12,6 +12,8 @@
 mod narrow_zone;
 mod probes;
 mod surface_point;
+#[cfg(test)]
+mod tests;
 
 use super::step_geometry::StepGeometry;
 use crate::{

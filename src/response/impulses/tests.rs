@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::response::{
-    CollisionResponse,
-    tests::{LOWER, UPPER, at_heights, step_between},
+use crate::{
+    response::{
+        CollisionResponse,
+        tests::{LOWER, UPPER, at_heights, step_between},
+    },
+    time_integration::KinematicState,
 };
 use std::collections::BTreeMap;
 
@@ -98,4 +101,41 @@ fn the_past_of_a_contact_becomes_uniform_and_momentum_is_kept() {
     let relative: Vec3 =
         weights.map(|(vertex, weight)| deviations[&vertex].velocity * weight).sum();
     assert!(relative.z.abs() < 1e-12, "{relative:?}");
+}
+
+/// Accelerations of the lower cloth by its weight and a drag along x, in m/s², with the reactions
+/// of the collider 0.1 mm before they reach their distance.
+fn with_reactions(drag: f64, velocity: f64) -> Vec<Vec3> {
+    let heights = [1.9e-3, 0.1];
+    let mut response = step_between([heights; 2], 0.5);
+    let positions = at_heights(heights);
+    response.detect_initial_contacts(&positions);
+    let CollisionResponse { contact_set, step, .. } = &response;
+    let mobility = |_| Matrix3::from_diagonal_element(1.0 / MASS);
+    let mut reactions = ReactionConstraints::new(contact_set, step, 1.0e-4, mobility);
+    let state = KinematicState { positions, velocities: vec![Vec3::z() * velocity; 6] };
+    let mut accelerations = vec![Vec3::new(drag, 0.0, -9.81); 6];
+    reactions.add_accelerations(&state, 0.0, &mut accelerations);
+    assert_eq!(accelerations[UPPER], [Vec3::new(drag, 0.0, -9.81); 3]);
+    accelerations[LOWER].to_vec()
+}
+
+#[test]
+fn reactions_replace_the_acceleration_by_a_damped_return() {
+    let tau = reaction::ReactionParameters::DEFAULT.stabilisation_time;
+    for velocity in [0.0, -0.01] {
+        let expected = 1.0e-4 / (tau * tau) - 2.0 * velocity / tau;
+        for acceleration in with_reactions(0.0, velocity) {
+            assert!((acceleration.z - expected).abs() < 1e-9, "{acceleration:?}");
+        }
+        // Friction holds the cloth up to the Coulomb bound, and brakes it beyond.
+        let bound = 0.5 * (9.81 + expected);
+        for (drag, left) in [(0.9 * bound, 0.0), (3.0 * bound, 2.0 * bound)] {
+            for acceleration in with_reactions(drag, velocity) {
+                assert!((acceleration.x - left).abs() < 1e-6 * bound, "{acceleration:?}");
+            }
+        }
+    }
+    // Cloth that separates is not pulled back.
+    assert!(with_reactions(0.0, 0.5).iter().all(|one| (one.z + 9.81).abs() < 1e-9));
 }
