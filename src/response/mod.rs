@@ -232,7 +232,8 @@ impl CollisionResponse {
         violations.is_empty()
     }
 
-    /// Whether the trajectories to `positions` in m come too close to others, or intersections are left to be resolved.
+    /// Whether the trajectories to `positions` in m come too close to others, or intersections are
+    /// left to be resolved.
     pub(crate) fn is_step_invalid(&mut self, positions: &[Vec3]) -> bool {
         let is_violated = !self.violations(positions).is_empty();
         is_violated || self.contact_set.has_recovery()

@@ -156,8 +156,8 @@ impl StepGeometry {
         pair.vertices.iter().any(|vertex| self.is_free(*vertex))
     }
 
-    /// Whether the motion of a pair is prescribed by the caller: it has a pinned vertex, and neither a free nor a held
-    /// one.
+    /// Whether the motion of a pair is prescribed by the caller: it has a pinned vertex, and neither a
+    /// free nor a held one.
     pub(super) fn is_kinematic_pair(&self, pair: &PrimitivePair) -> bool {
         let mut motions =
             pair.vertices.iter().filter_map(|vertex| self.motions.get(*vertex as usize)).peekable();
@@ -180,7 +180,8 @@ impl StepGeometry {
         self.displacement(vertex) / self.duration
     }
 
-    /// Compliance β²Σw²/m of a contact against its normal force by the inertia of its vertices, in m/N.
+    /// Compliance β²Σw²/m of a contact against its normal force by the inertia of its vertices, in
+    /// m/N.
     pub(super) fn inertial_compliance(&self, contact: &Contact) -> f64 {
         let terms = contact.pair.vertices.iter().zip(&contact.linearised.weights);
         let compliance = |vertex: u32| self.vertex_compliances.get(vertex as usize);

@@ -137,9 +137,9 @@ impl ActiveSet {
         self.constraints.push(EliminatedConstraint { contact, free_length, direction });
     }
 
-    /// Updates the multipliers of a contact set from the `solution` of the linear system, and from its product in N
-    /// with the matrix-free part of the matrix if there is one. Returns them, sorted by row, and the
-    /// change of the potential's slope by them, in J.
+    /// Updates the multipliers of a contact set from the `solution` of the linear system, and from its
+    /// product in N with the matrix-free part of the matrix if there is one. Returns them, sorted by
+    /// row, and the change of the potential's slope by them, in J.
     pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],

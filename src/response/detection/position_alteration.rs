@@ -38,9 +38,9 @@ struct GapRecovery {
 }
 
 impl BegunStep<'_> {
-    /// Position alteration y of cloth vertices in m, for the predicted positions: the smallest displacement by mass that
-    /// leads the gaps of candidate pairs to their targets. With reactions those that return by them are left out. `inverse_masses` in 1/kg are
-    /// 0 for pinned vertices.
+    /// Position alteration y of cloth vertices in m, for the predicted positions: the smallest
+    /// displacement by mass that leads the gaps of candidate pairs to their targets. With reactions
+    /// those that return by them are left out. `inverse_masses` in 1/kg are 0 for pinned vertices.
     pub(in crate::response) fn position_alterations(
         self,
         pairs: &[PrimitivePair],

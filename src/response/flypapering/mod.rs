@@ -192,8 +192,8 @@ impl Flypapering {
 }
 
 impl Pinch {
-    /// A vertex between two surface points from the start to the end of a step. Held, it has the mean motion of both and
-    /// is as far beyond its height over each as over the other.
+    /// A vertex between two surface points from the start to the end of a step. Held, it has the mean
+    /// motion of both and is as far beyond its height over each as over the other.
     fn new(
         mut state: PinchedVertex,
         points: [SurfacePoint; 2],

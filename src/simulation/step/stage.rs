@@ -323,6 +323,7 @@ impl Simulation {
         deviations.into_iter().map(reset).collect()
     }
 
+    /// Contacts of the step with the inverse masses of their vertices.
     fn contact_velocities(&self) -> ContactVelocities<'_, impl Fn(usize) -> f64> {
         let CollisionResponse { contact_set: contacts, step, .. } = &self.response;
         ContactVelocities { contacts, step, inverse_masses: |vertex| self.inverse_mass(vertex) }
