@@ -127,7 +127,7 @@ impl Dressing {
         if is_sewn {
             simulation.set_gravity(Vec3::zeros())?;
             simulation.system.set_has_friction(false);
-            simulation.system.response.set_guards_seams(guards_seams);
+            simulation.system.response.scene.set_guards_seams(guards_seams);
         }
         Ok(begun)
     }
@@ -188,7 +188,7 @@ impl Dressing {
         simulation.set_gravity(self.gravity)?;
         simulation.system.set_has_friction(true);
         if phase.is_over() {
-            simulation.system.response.set_guards_seams(true);
+            simulation.system.response.scene.set_guards_seams(true);
             set_air_density(simulation, self.air_density)?;
         }
         self.phase = phase;

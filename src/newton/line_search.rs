@@ -79,8 +79,9 @@ impl NewtonSolve<'_, '_> {
                 let contacts = self.detect_contacts_at_trial_point();
                 // New contacts may cost as much as the step was predicted to gain, but no more.
                 let response = &*self.objective.response;
+                let trial_point = response.contact_positions(&self.newton.trial_point);
                 let change =
-                    response.active_set_potential_change(&contacts, &self.newton.trial_point);
+                    response.contact_set.active_set_potential_change(&contacts, trial_point);
                 if potential.total() + change <= reference - step_length * slope
                     || halvings >= PARAMETERS.max_halvings_new_contacts
                 {

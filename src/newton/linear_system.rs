@@ -152,7 +152,7 @@ impl LinearSystem {
         };
         let previous_filter = self.filter.clone();
         self.eliminate_directions(objective, point.positions);
-        let is_contact_free = objective.response.all_contacts().next().is_none();
+        let is_contact_free = objective.response.contact_set.all().next().is_none();
         let matrix_id = model.matrix_id().filter(|_| is_contact_free);
         let is_up_to_date = matrix_id.is_some()
             && matrix_id == self.assembled_matrix_id
@@ -194,10 +194,10 @@ impl LinearSystem {
     fn assemble_contacts(&mut self, response: &CollisionResponse, positions: &[Vec3]) {
         let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
         self.contact_blocks.clear();
-        let forces = response.contact_forces(positions);
-        for (contact, force) in response.all_contacts().zip(forces) {
+        let forces = response.contact_set.forces(response.contact_positions(positions));
+        for (contact, force) in response.contact_set.all().zip(forces) {
             let weighted = contact.pair.vertices.iter().zip(&contact.linearised.weights);
-            let cloth = weighted.filter(|(vertex, _)| response.is_cloth(**vertex));
+            let cloth = weighted.filter(|(vertex, _)| response.step.is_cloth(**vertex));
             let cloth = cloth.map(|(vertex, weight)| (ordering.row(*vertex as usize), *weight));
             for (row, weight) in cloth.clone() {
                 let nodal_force = force.force * weight;
@@ -224,7 +224,9 @@ impl LinearSystem {
             .prescribed_displacements
             .iter()
             .map(|one| PrescribedVertex { vertex: one.vertex, projector: one.free_projector });
-        let constraints = objective.response.active_constraints(positions);
+        let response = &*objective.response;
+        let constraints =
+            response.contact_set.active_constraints(response.contact_positions(positions));
         self.active_set.set(dirichlet, constraints, &self.tangent.ordering, &mut self.filter);
     }
 
@@ -313,7 +315,7 @@ impl LinearSystem {
         let (multipliers, gain) = self.active_set.update_multipliers(
             &self.newton_step,
             &self.matrix_free_loads,
-            objective.response,
+            &mut objective.response.contact_set,
         );
         let decrease = PredictedDecrease {
             slope: -(squared_norms.iter().sum::<f64>() + gain),

@@ -190,7 +190,7 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
         objective.apply_prescribed_displacements(positions);
         newton.has_predicted_stress = false;
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
-        let contacts = objective.response.contacts();
+        let contacts = &objective.response.contact_set.detected;
         *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
         newton.contact_potential = potential.contact;

@@ -61,9 +61,9 @@ impl Objective<'_> {
     /// Pieces of cloth joined where they are in contact.
     pub(super) fn bodies(&self, pieces: &UnionFind) -> UnionFind {
         let mut bodies = pieces.clone();
-        for contact in self.response.all_contacts() {
+        for contact in self.response.contact_set.all() {
             let [first, second] = contact.pair.representative_vertices();
-            if self.response.is_cloth(first) && self.response.is_cloth(second) {
+            if self.response.step.is_cloth(first) && self.response.step.is_cloth(second) {
                 bodies.union(first, second);
             }
         }
@@ -105,11 +105,11 @@ impl Objective<'_> {
 
     /// Vertices with prescribed motion or a spring target, in contact with a solid, or of open cloths under pressure.
     fn held_vertices(&self) -> impl Iterator<Item = usize> {
-        let response = &*self.response;
-        let on_solids = response.all_contacts().filter_map(|contact| {
+        let step = &self.response.step;
+        let on_solids = self.response.contact_set.all().filter_map(|contact| {
             let [first, second] = contact.pair.representative_vertices();
-            let is_mixed = response.is_cloth(first) != response.is_cloth(second);
-            let cloth = if response.is_cloth(first) { first } else { second };
+            let is_mixed = step.is_cloth(first) != step.is_cloth(second);
+            let cloth = if step.is_cloth(first) { first } else { second };
             is_mixed.then_some(cloth as usize)
         });
         self.prescribed_vertices()

@@ -45,7 +45,7 @@ impl Regime {
         couples_layers: bool,
         is_untangling: bool,
     ) -> Self {
-        let coupling = match objective.response.contacts() {
+        let coupling = match objective.response.contact_set.detected[..] {
             [] => None,
             _ if couples_layers => Some(Coupling::Layers),
             _ => Some(Coupling::Solids),

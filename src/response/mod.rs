@@ -23,407 +23,282 @@
 //! intersection, cloth above the limit of intersections (see `untangling::intersection_analysis`),
 //! overstretched cloth (see `untangling::overstretch_release`), and cloth that colliders pinch (see `flypapering`).
 
-mod active_set;
-mod activity;
-mod collider_motion;
-mod contact_forces;
+mod begun_step;
+mod candidates;
+mod collision_scene;
+mod contact_set;
 mod detection;
 mod fallback;
 mod flypapering;
-mod impact_impulses;
-mod motion_history;
-mod step_validation;
-mod untangling_pass;
+mod impulses;
+mod recovery;
+mod step_geometry;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
-pub(crate) use collider_motion::ColliderMotion;
-pub(crate) use contact_forces::ReactionConstraints;
+pub(crate) use collision_scene::ColliderMotion;
+pub(crate) use contact_set::{
+    ActiveSet, ContactPositions, ContactSet, Multiplier, PrescribedVertex,
+};
+pub(crate) use fallback::TruncationResult;
 pub(crate) use flypapering::PinchedVertex;
-pub(crate) use motion_history::{MotionDeviation, VelocityJump};
+pub(crate) use impulses::{ContactVelocities, MotionDeviation, ReactionConstraints, VelocityJump};
+pub(crate) use step_geometry::StepStart;
 
 use crate::{
-    collision::{BroadPhase, Contact, ContactHistory, PairKind, PrimitivePair, Trajectories},
-    parallel::{BufferPool, reductions},
-    surface::{CollisionMesh, Configuration, EdgeConvexity, SurfaceProperties},
-    untangling::{IntersectionState, OverstretchRelease, find_enclosed_cloths},
+    collision::{BroadPhase, Contact, ContactHistory, PrimitivePair},
+    surface::CollisionMesh,
+    untangling::find_enclosed_cloths,
     vec3::Vec3,
 };
-use detection::DETECTION;
-use flypapering::{NarrowZone, Pinch};
-use rayon::prelude::*;
-use step_validation::{VerletList, clear_buffer};
+use begun_step::BegunStep;
+use candidates::{Candidates, STEP_VALIDATION, clear_buffer};
+use collision_scene::CollisionScene;
+use fallback::Truncation;
+use recovery::{Recovery, guard_seam_strips};
+use std::collections::BTreeMap;
+use step_geometry::StepGeometry;
 
-/// A step that is about to be solved.
-pub(crate) struct StepStart<'a> {
-    /// Positions of the cloths at the start of the step, in m.
-    pub(crate) start_positions: &'a [Vec3],
-    /// Predicted positions of the cloths at the end of the step, in m.
-    pub(crate) predicted_positions: &'a [Vec3],
-    /// For each cloth vertex, whether its trajectory is prescribed.
-    pub(crate) is_pinned: &'a [bool],
-    /// Start and end of the step as fractions of the frame.
-    pub(crate) frame_fractions: [f64; 2],
-    /// Duration of the step, in s.
-    pub(crate) duration: f64,
-    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
-    pub(crate) vertex_compliances: Vec<f64>,
-}
-
-/// Outcome of a displacement truncation.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TruncationResult {
-    /// Vertices with a changed displacement, in ascending order.
-    pub(crate) truncated_vertices: Vec<u32>,
-    /// Number of vertices left at their start positions.
-    pub(crate) frozen_vertex_count: usize,
-    /// Number of pairs that violate their gap nevertheless.
-    pub(crate) violating_pair_count: usize,
-}
-
-/// State of the collision response of all cloths and colliders.
+/// Collision response of all cloths and colliders.
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionResponse {
-    mesh: CollisionMesh,
-    collider_motions: Vec<ColliderMotion>,
-    broad_phase: BroadPhase,
-    /// Positions of all vertices at the start of the step, in m; empty without colliders and
-    /// self-collision.
-    start_positions: Vec<Vec3>,
-    /// Positions of all vertices at the end of the step, in m: cloths at the trial point, colliders at
-    /// their prescribed positions.
-    end_positions: Vec<Vec3>,
-    /// For each cloth vertex, whether it is pinned: its trajectory is prescribed.
-    is_pinned: Vec<bool>,
-    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
-    vertex_compliances: Vec<f64>,
-    /// Convexity of the surface at each edge, in the order of the edges.
-    edge_convexities: Vec<EdgeConvexity>,
-    /// Pairs of the Verlet list that are evaluated in each Newton iteration, sorted by key; all but
-    /// the redundant edge pairs. Their clearances hold for the trajectories of the list, or are 0.
-    candidate_pairs: Vec<PrimitivePair>,
-    /// Contacts of the current iterate, sorted by key.
-    contacts: Vec<Contact>,
-    buffers: BufferPool<Vec<Contact>>,
-    /// For each candidate pair the index of its contact, or [`NO_INDEX`](crate::mesh::NO_INDEX).
-    contact_of_pair: Vec<u32>,
-    /// Intersections at the start of the step; `None` without any.
-    intersection_state: Option<IntersectionState>,
-    /// Recovery contacts of intersected edges.
-    recovery_contacts: Vec<Contact>,
-    /// Recovery contacts of whole components.
-    layer_recovery_contacts: Vec<Contact>,
-    /// Overstretched cloth that has no contact with cloth in this step.
-    overstretch_release: OverstretchRelease,
-    contact_history: ContactHistory,
-    /// Vertices that colliders pinched at the end of the last step, in ascending order.
-    pinched_vertices: Vec<PinchedVertex>,
-    /// Vertices that colliders pinch in this step, in ascending order.
-    pinches: Vec<Pinch>,
-    narrow_zone: NarrowZone,
-    verlet_list: VerletList,
-    /// Whether a pair of pinned or collider features intersects on its prescribed trajectories.
-    has_kinematic_intersection: bool,
-    /// Whether a collider's surface properties have changed since its trees were refitted.
-    has_changed_collider_surface: bool,
-    /// Duration of the step, in s.
-    duration: f64,
-    has_self_collision: bool,
+    /// Lasts over the simulation.
+    pub(crate) scene: CollisionScene,
+    /// Fixed when a step begins, but for the trial point.
+    pub(crate) step: StepGeometry,
+    /// Fixed when a step begins.
+    pub(crate) recovery: Recovery,
+    /// At the end of the last step.
+    pub(crate) contact_history: ContactHistory,
+    /// Found when a step begins, and extended by its validation.
+    pub(crate) candidates: Candidates,
+    /// Of the current iterate.
+    pub(crate) contact_set: ContactSet,
 }
 
 impl CollisionResponse {
     /// Response at the start of a simulation, with the cloths' vertices at `positions` in m.
     pub(crate) fn new(
-        mut mesh: CollisionMesh,
+        mesh: CollisionMesh,
         collider_motions: Vec<ColliderMotion>,
         positions: &[Vec3],
         has_self_collision: bool,
     ) -> Self {
         let is_disabled = collider_motions.is_empty() && !has_self_collision;
-        let mut start_positions = if is_disabled { Vec::new() } else { positions.to_vec() };
-        start_positions
-            .extend(collider_motions.iter().flat_map(|collider| collider.positions_at(0.0)));
-        let start = Configuration { mesh: &mesh, positions: &start_positions };
-        let enclosed_cloths = find_enclosed_cloths(start);
-        let mut edge_convexities = vec![EdgeConvexity::default(); mesh.edges.len()];
-        update_edge_convexities(start, &mut edge_convexities);
-        mesh.enclosed_cloths = enclosed_cloths;
-        let trajectories = Trajectories { starts: &start_positions, ends: &start_positions };
-        Self {
-            edge_convexities,
-            broad_phase: BroadPhase::new(&mesh, trajectories),
-            end_positions: start_positions.clone(),
-            start_positions,
-            is_pinned: vec![false; positions.len()],
-            vertex_compliances: Vec::new(),
-            candidate_pairs: Vec::new(),
-            contacts: Vec::new(),
-            buffers: BufferPool::new(1),
-            contact_of_pair: Vec::new(),
-            intersection_state: None,
-            recovery_contacts: Vec::new(),
-            layer_recovery_contacts: Vec::new(),
-            overstretch_release: OverstretchRelease::default(),
-            // Intersections at the start are unknown before the first step.
-            contact_history: ContactHistory::unexamined(),
-            pinched_vertices: Vec::new(),
-            pinches: Vec::new(),
-            narrow_zone: NarrowZone::default(),
-            verlet_list: VerletList::default(),
-            has_kinematic_intersection: false,
-            has_changed_collider_surface: false,
-            duration: 0.0,
-            has_self_collision,
+        let mut scene = CollisionScene {
             mesh,
             collider_motions,
+            has_changed_collider_surface: false,
+            is_disabled,
+        };
+        let step = StepGeometry::at_rest(&scene, positions);
+        let enclosed_cloths = find_enclosed_cloths(step.start(&scene.mesh));
+        scene.mesh.enclosed_cloths = enclosed_cloths;
+        let broad_phase = BroadPhase::new(&scene.mesh, step.trajectories(), has_self_collision);
+        Self {
+            scene,
+            step,
+            recovery: Recovery::default(),
+            // Intersections at the start are unknown before the first step.
+            contact_history: ContactHistory::unexamined(),
+            candidates: Candidates::new(broad_phase),
+            contact_set: ContactSet::empty(),
         }
     }
 
-    /// Motion of each collider in the frame.
-    pub(crate) fn collider_motions(&self) -> &[ColliderMotion] {
-        &self.collider_motions
+    /// Separates coincident surfaces before the first step, with the cloth vertices at `positions`
+    /// in m.
+    pub(crate) fn separate_coincident_cloth(&mut self, positions: &mut [Vec3]) {
+        let Self { scene, step, recovery, candidates, .. } = self;
+        if !scene.is_disabled
+            && recovery.separate_coincident_cloth(step, &scene.mesh, &candidates.broad_phase)
+        {
+            positions.copy_from_slice(&step.start_positions[..positions.len()]);
+        }
     }
 
-    /// Motion of each collider in the frame, to be changed between frames.
-    pub(crate) fn collider_motions_mut(&mut self) -> &mut [ColliderMotion] {
-        &mut self.collider_motions
-    }
-
-    /// Smallest contact thickness of a cloth, in m.
-    pub(crate) fn min_cloth_thickness(&self) -> f64 {
-        let cloths = &self.mesh.surface_properties[..self.cloth_vertex_count()];
-        cloths.iter().map(|surface| surface.thickness).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Numbers of vertices, edges and triangles of the collision mesh.
-    pub(crate) fn feature_counts(&self) -> [usize; 3] {
-        let mesh = &self.mesh;
-        [mesh.surface_properties.len(), mesh.edges.len(), mesh.triangles.len()]
-    }
-
-    /// Sets the friction and thickness of cloth vertices.
-    pub(crate) fn set_surface_properties(
-        &mut self,
-        vertices: std::ops::Range<usize>,
-        surface: &SurfaceProperties,
-    ) {
-        self.mesh.set_surface_properties(vertices, surface);
-    }
-
-    /// Sets the friction and thickness of a collider.
-    pub(crate) fn set_collider_surface_properties(
-        &mut self,
-        collider: usize,
-        surface: SurfaceProperties,
-    ) {
-        let vertices = self.mesh.vertices_of_collider(collider);
-        self.mesh.surface_properties[vertices].fill(surface);
-        self.has_changed_collider_surface = true;
-    }
-
-    /// Friction and thickness of a collider.
-    pub(crate) fn collider_surface_properties(&self, collider: usize) -> SurfaceProperties {
-        self.mesh.surface_properties[self.mesh.vertices_of_collider(collider).start]
-    }
-
-    /// Contact history at the end of the last step.
-    pub(crate) fn contact_history(&self) -> &ContactHistory {
-        &self.contact_history
-    }
-
-    /// Accepts the contact history of a step, or restores one.
-    pub(crate) fn set_contact_history(&mut self, history: ContactHistory) {
-        self.contact_history = history;
-    }
-
-    fn trajectories(&self) -> Trajectories<'_> {
-        Trajectories { starts: &self.start_positions, ends: &self.end_positions }
-    }
-
-    /// All vertices at the start of the step.
-    fn start_configuration(&self) -> Configuration<'_> {
-        Configuration { mesh: &self.mesh, positions: &self.start_positions }
-    }
-
-    fn cloth_vertex_count(&self) -> usize {
-        self.mesh.cloth_vertex_count
-    }
-
-    /// Begins a step: moves the colliders, refits the trees to the predicted trajectories, and builds
-    /// the intersection state and the Verlet list.
-    pub(crate) fn begin_step(&mut self, step: StepStart<'_>) {
-        self.duration = step.duration;
-        self.vertex_compliances = step.vertex_compliances;
-        self.is_pinned.copy_from_slice(step.is_pinned);
-        if self.is_collision_disabled() {
+    /// Begins a step: moves the colliders, refits the trees to the predicted trajectories, and finds
+    /// the intersections and the candidate pairs.
+    pub(crate) fn begin_step(&mut self, start: StepStart<'_>) {
+        let have_colliders_moved = self.step.begin(&mut self.scene, start);
+        if self.scene.is_disabled {
             return;
         }
-        let count = self.cloth_vertex_count();
-        self.start_positions[..count].copy_from_slice(step.start_positions);
-        self.end_positions[..count].copy_from_slice(step.predicted_positions);
-        let has_moved = self.move_colliders(step.frame_fractions);
-        self.refit(has_moved);
-        if self.hold_pinched_vertices() {
-            self.refit(false);
+        let Self { scene, step, recovery, contact_history: history, candidates, contact_set } =
+            self;
+        let mesh = &mut scene.mesh;
+        candidates.refit(mesh, step, have_colliders_moved);
+        step.update_edge_convexities(mesh, have_colliders_moved);
+        let broad_phase = &candidates.broad_phase;
+        if recovery.flypapering.hold_pinched_vertices(step, mesh, broad_phase, history) {
+            candidates.refit(mesh, step, false);
         }
-        self.prepare_untangling();
-        let pairs = std::mem::take(&mut self.candidate_pairs);
-        self.candidate_pairs = self.build_verlet_list(pairs);
-        self.restore_stiffened_edge_pairs();
-        let mut buffer = self.buffers.take();
-        clear_buffer(&mut buffer, self.contacts.len());
+        let broad_phase = &candidates.broad_phase;
+        recovery.begin(step, mesh, broad_phase, history, contact_set);
+        guard_seam_strips(step, mesh, broad_phase, STEP_VALIDATION.min_gap, contact_set);
+        let (step, candidates) = self.begun_step_and_candidates();
+        candidates.search(step);
+        // While surfaces intersect stiffened pairs could block the recovery.
+        if step.recovery.intersection_state.is_none() {
+            candidates.restore_stiffened_edge_pairs(step.history);
+        }
+        let mut buffer = self.contact_set.buffers.take();
+        clear_buffer(&mut buffer, self.contact_set.detected.len());
         self.accept_contacts(buffer);
     }
 
-    /// Moves the colliders to their trajectories between two fractions of the frame. Returns whether
-    /// their trees and edges need an update.
-    fn move_colliders(&mut self, [start, end]: [f64; 2]) -> bool {
-        let count = self.cloth_vertex_count();
-        let mut has_moved = std::mem::take(&mut self.has_changed_collider_surface);
-        for (side, fraction) in [(&mut self.start_positions, start), (&mut self.end_positions, end)]
-        {
-            let positions =
-                self.collider_motions.iter().flat_map(|collider| collider.positions_at(fraction));
-            for (position, new) in side[count..].iter_mut().zip(positions) {
-                has_moved |= *position != new;
-                *position = new;
-            }
+    /// The step that has begun.
+    fn begun_step(&self) -> BegunStep<'_> {
+        let Self { scene, step, recovery, contact_history, .. } = self;
+        BegunStep { mesh: &scene.mesh, geometry: step, recovery, history: contact_history }
+    }
+
+    /// The step that has begun, with its candidate pairs.
+    fn begun_step_and_candidates(&mut self) -> (BegunStep<'_>, &mut Candidates) {
+        let Self { scene, step, recovery, contact_history, candidates, .. } = self;
+        let mesh = &scene.mesh;
+        let step = BegunStep { mesh, geometry: step, recovery, history: contact_history };
+        (step, candidates)
+    }
+
+    /// Sets the cloths' end positions, in m, and their distances from the predicted ones.
+    fn set_trial_positions(&mut self, positions: &[Vec3]) {
+        if !self.scene.is_disabled {
+            self.step.end_positions[..positions.len()].copy_from_slice(positions);
+            self.candidates.displacement_bound.update(positions);
         }
-        has_moved
     }
 
-    /// Refits the trees to the present trajectories, and updates the convexity of the edges.
-    fn refit(&mut self, have_colliders_moved: bool) {
-        let (mesh, trajectories) =
-            (&self.mesh, Trajectories { starts: &self.start_positions, ends: &self.end_positions });
-        self.broad_phase.set_trajectories(trajectories);
-        if have_colliders_moved {
-            self.broad_phase.refit_colliders(mesh);
+    /// Detects the contacts at the initial guess `positions` in m, with the forces and slip
+    /// directions of the last step.
+    pub(crate) fn detect_initial_contacts(&mut self, positions: &[Vec3]) {
+        self.set_trial_positions(positions);
+        let contacts = self.begun_step().initial_contacts(&self.candidates, &self.contact_set);
+        self.accept_contacts(contacts);
+    }
+
+    /// Contacts with the cloths at `positions` in m, with new normals.
+    pub(crate) fn detect_contacts(&mut self, positions: &[Vec3]) -> Vec<Contact> {
+        self.set_trial_positions(positions);
+        self.begun_step().contacts(&self.candidates, &self.contact_set)
+    }
+
+    /// Contacts with the cloths at `positions` in m, with the normals of the last iteration so that
+    /// Newton iterations converge.
+    pub(crate) fn detect_contacts_with_frozen_normals(
+        &mut self,
+        positions: &[Vec3],
+    ) -> Vec<Contact> {
+        self.set_trial_positions(positions);
+        self.begun_step().contacts_with_frozen_normals(&self.candidates, &self.contact_set)
+    }
+
+    /// Accepts `contacts`, sorted by key, as those of the current iterate.
+    pub(crate) fn accept_contacts(&mut self, contacts: Vec<Contact>) {
+        self.contact_set.accept(contacts);
+        self.candidates.index_contacts(&self.contact_set.detected);
+    }
+
+    /// Positions at which contacts are evaluated, with the cloths at `cloths` in m.
+    pub(crate) fn contact_positions<'a>(&'a self, cloths: &'a [Vec3]) -> ContactPositions<'a> {
+        ContactPositions { cloths, colliders: &self.step.end_positions }
+    }
+
+    /// Potential of all contacts in J, with the cloths at `positions` in m.
+    pub(crate) fn contact_potential(&self, positions: &[Vec3]) -> f64 {
+        self.contact_set.potential(self.contact_positions(positions))
+    }
+
+    /// Position alteration y of cloth vertices in m, for the predicted positions. With reactions
+    /// contacts that return by them are left out. `inverse_masses` in 1/kg are 0 for pinned vertices.
+    pub(crate) fn position_alterations(
+        &self,
+        has_reactions: bool,
+        inverse_masses: impl Fn(usize) -> f64 + Sync,
+    ) -> BTreeMap<usize, Vec3> {
+        let pairs = &self.candidates.pairs;
+        self.begun_step().position_alterations(pairs, has_reactions, inverse_masses)
+    }
+
+    /// Checks the trajectories to `positions` in m against all pairs by CCD. Returns whether none
+    /// comes too close; the contacts of those that do are stiffened.
+    pub(crate) fn validate_step(&mut self, positions: &[Vec3]) -> bool {
+        let violations = self.violations(positions);
+        if !violations.is_empty() {
+            let (step, candidates) = self.begun_step_and_candidates();
+            candidates.accept_violations(step, &violations);
+            self.candidates.index_contacts(&self.contact_set.detected);
         }
-        self.broad_phase.refit_cloths(mesh, 1.0 + DETECTION.skin);
-        let changed =
-            if have_colliders_moved { self.edge_convexities.len() } else { mesh.cloth_edge_count };
-        let start = Configuration { mesh, positions: &self.start_positions };
-        update_edge_convexities(start, &mut self.edge_convexities[..changed]);
+        violations.is_empty()
     }
 
-    /// Whether the scene has neither colliders nor self-collision.
-    fn is_collision_disabled(&self) -> bool {
-        self.collider_motions.is_empty() && !self.has_self_collision
+    /// Whether the trajectories to `positions` in m come too close to others, or intersections are
+    /// left to be resolved.
+    pub(crate) fn is_step_invalid(&mut self, positions: &[Vec3]) -> bool {
+        let is_violated = !self.violations(positions).is_empty();
+        is_violated || self.contact_set.has_recovery()
     }
 
-    /// Whether contacts of other pairs already separate the surfaces: vertex–face pairs at two edges,
-    /// or those of the triangles in use at an alternative. A pair that pressed in the last step is not
-    /// redundant: without its contact the surfaces would bend until they press again, in a cycle.
-    fn is_redundant_pair(&self, pair: &PrimitivePair) -> bool {
-        let [first, second] = pair.features.map(|feature| feature as usize);
-        let are_redundant_edges = || {
-            pair.kind == PairKind::EdgeEdge
-                && self.edge_convexities[first].is_redundant_with(&self.edge_convexities[second])
-        };
-        (pair.is_alternative(&self.mesh) || are_redundant_edges())
-            && !self.contact_history.prior_contact(pair).existed
-    }
-
-    /// Whether a pair must keep its minimum gap: it has a free vertex and is not filtered.
-    fn is_guaranteed_pair(&self, pair: &PrimitivePair) -> bool {
-        self.has_free_vertex(pair) && !self.is_filtered_pair(pair)
-    }
-
-    /// Whether a vertex of a pair is free, that is of cloth and not pinned.
-    fn has_free_vertex(&self, pair: &PrimitivePair) -> bool {
-        pair.vertices.iter().any(|vertex| self.is_pinned.get(*vertex as usize) == Some(&false))
-    }
-
-    /// Whether a pair has neither contact nor guarantee, as it is at an intersection, overstretched,
-    /// or pinched.
-    fn is_filtered_pair(&self, pair: &PrimitivePair) -> bool {
-        self.intersection_state.as_ref().is_some_and(|state| state.filters(&self.mesh, pair))
-            || self.overstretch_release.filters(&self.mesh, pair)
-            || self.is_pinched_pair(pair)
-    }
-
-    /// Whether the motion of a pair is prescribed by the caller: it has a pinned vertex, and neither a free nor a held
-    /// one.
-    fn is_kinematic_pair(&self, pair: &PrimitivePair) -> bool {
-        if pair.vertices.iter().any(|vertex| self.is_held(*vertex)) {
-            return false;
+    /// Pairs that come too close on the trajectories to `positions` in m, sorted by key.
+    fn violations(&mut self, positions: &[Vec3]) -> Vec<PrimitivePair> {
+        self.set_trial_positions(positions);
+        if self.scene.is_disabled {
+            return Vec::new();
         }
-        let mut pinned = pair.vertices.iter().map(|vertex| self.is_pinned.get(*vertex as usize));
-        pinned.clone().any(|pinned| pinned == Some(&true))
-            && pinned.all(|pinned| pinned != Some(&false))
+        let (step, candidates) = self.begun_step_and_candidates();
+        candidates.violations(step)
     }
 
-    /// Contacts of the current iterate.
-    pub(crate) fn contacts(&self) -> &[Contact] {
-        &self.contacts
+    /// Truncates the displacements to `positions` in m until no pair violates its gap.
+    pub(crate) fn truncate_displacements(&mut self, positions: &mut [Vec3]) -> TruncationResult {
+        let mut truncation = Truncation::new(positions);
+        let mut violations = self.violations(positions);
+        while truncation.truncate(&self.step, &violations, positions) {
+            violations = self.violations(positions);
+        }
+        truncation.result(violations.len())
     }
 
-    /// Recovery contacts of intersected edges.
-    pub(crate) fn recovery_contacts(&self) -> &[Contact] {
-        &self.recovery_contacts
+    /// Whether the step starts with intersections, or with contacts at distance zero.
+    pub(crate) fn is_untangling(&self) -> bool {
+        let trajectories = self.step.trajectories();
+        let mut contacts = self.contact_set.detected.iter();
+        self.recovery.intersection_count() > 0
+            || contacts.any(|contact| contact.pair.is_coincident_at_start(trajectories))
     }
 
-    /// Whether a vertex belongs to a cloth.
-    pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
-        self.mesh.is_cloth(vertex)
-    }
-
-    /// Whether a cloth vertex is pinned.
-    pub(crate) fn is_pinned(&self, vertex: usize) -> bool {
-        self.is_pinned[vertex]
+    /// Whether contacts may do positive work on the cloths: colliders move, intersections are being
+    /// resolved, or an initial gap is being recovered.
+    pub(crate) fn may_add_energy(&self) -> bool {
+        self.step.do_colliders_move()
+            || self.recovery.intersection_count() > 0
+            || self.contact_set.detected.iter().any(Contact::is_recovering_gap)
     }
 
     /// Contact history at the end of a validated step, in which `violating_pair_count` pairs intersect.
     pub(crate) fn new_contact_history(&self, violating_pair_count: usize) -> ContactHistory {
+        let Self { step, recovery, contact_history: history, candidates, .. } = self;
         // The side of a pair that began at distance zero is unknown.
         let has_unknown_side = || {
-            self.candidate_pairs.iter().any(|pair| pair.is_coincident_at_start(self.trajectories()))
+            let mut pairs = candidates.pairs.iter();
+            pairs.any(|pair| pair.is_coincident_at_start(step.trajectories()))
         };
-        let has_intersections = violating_pair_count > 0
-            || self.has_kinematic_intersection
-            || !self.overstretch_release.is_empty();
-        let is_intersecting = has_intersections
-            || !self.pinches.is_empty()
-            || self.intersection_state.is_some()
+        let is_intersecting = violating_pair_count > 0
+            || candidates.has_kinematic_intersection
+            || !recovery.overstretch_release.is_empty()
+            || recovery.flypapering.is_pinching()
+            || recovery.intersection_state.is_some()
             || has_unknown_side();
-        let before =
-            self.contact_history.intersection_time.filter(|_| self.intersection_state.is_some());
+        let before = history.intersection_time.filter(|_| recovery.intersection_state.is_some());
         let intersection_time =
-            is_intersecting.then(|| before.map_or(0.0, |time| time + self.duration));
+            is_intersecting.then(|| before.map_or(0.0, |time| time + step.duration));
         let had_kinematic_intersection =
-            self.contact_history.had_kinematic_intersection || self.has_kinematic_intersection;
+            history.had_kinematic_intersection || candidates.has_kinematic_intersection;
         ContactHistory::new(
-            self.contacts.iter(),
-            &self.end_positions,
+            self.contact_set.detected.iter(),
+            &step.end_positions,
             intersection_time,
             had_kinematic_intersection,
         )
     }
-
-    /// Length of the step, in s.
-    pub(crate) fn duration(&self) -> f64 {
-        self.duration
-    }
-
-    /// Velocity of a collider vertex, in m/s.
-    pub(crate) fn collider_velocity(&self, vertex: u32) -> Vec3 {
-        self.displacement(vertex) / self.duration
-    }
-
-    /// Displacement of a vertex in the step, in m.
-    pub(crate) fn displacement(&self, vertex: u32) -> Vec3 {
-        self.end_positions[vertex as usize] - self.start_positions[vertex as usize]
-    }
-
-    /// Positions of all vertices at the start of the step, in m.
-    pub(crate) fn start_positions(&self) -> &[Vec3] {
-        &self.start_positions
-    }
-}
-
-/// Updates the convexity at the first edges.
-fn update_edge_convexities(configuration: Configuration<'_>, convexities: &mut [EdgeConvexity]) {
-    let each = convexities.par_iter_mut().enumerate();
-    each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
-        .for_each(|(edge, convexity)| *convexity = configuration.edge_convexity(edge as u32));
 }

@@ -41,7 +41,7 @@ pub(crate) fn acceptance(
 
 /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
 fn harmful_truncations(trial: &TrialStep, start: &State, system: &ConstrainedSystem) -> usize {
-    if trial.truncated_vertices == 0 || system.response.intersection_count() > 0 {
+    if trial.truncated_vertices == 0 || system.response.recovery.intersection_count() > 0 {
         return 0;
     }
     let before = system.dynamics.energy(&start.positions, &start.velocities);
@@ -160,7 +160,7 @@ mod tests {
         let Simulation { system, state, .. } = three_triangles(Settings::default());
         let velocities = vec![Vec3::zeros(); end.len()];
         let end = KinematicState { positions: end, velocities };
-        let history = system.response.contact_history().clone();
+        let history = system.response.contact_history.clone();
         let outcome = SolveOutcome { unmet, ..SolveOutcome::EXACT };
         let trial = TrialStep { truncated_vertices, ..TrialStep::at(end, outcome, history, 0) };
         acceptance(&trial, &state, &system, &mut TruncationTolerance::default(), is_linearised)

@@ -38,7 +38,7 @@ impl Simulation {
     /// Number of colliders.
     #[must_use]
     pub fn collider_count(&self) -> usize {
-        self.system.response.collider_motions().len()
+        self.system.response.scene.collider_motions.len()
     }
 
     /// Positions of a cloth's vertices, in m.
@@ -178,7 +178,7 @@ impl Simulation {
     /// A collider index out of range, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
         check_collider(collider, self.collider_count())?;
-        let motion = &mut self.system.response.collider_motions_mut()[collider];
+        let motion = &mut self.system.response.scene.collider_motions[collider];
         check_count("positions", positions.len(), motion.vertex_count())?;
         check_positions("positions", &positions)?;
         motion.set_target(positions);
@@ -358,7 +358,7 @@ impl Simulation {
             }
         }
         let surface = SurfaceProperties { friction, thickness };
-        self.system.response.set_collider_surface_properties(collider, surface);
+        self.system.response.scene.set_collider_surface_properties(collider, surface);
         Ok(())
     }
 

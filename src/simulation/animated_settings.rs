@@ -35,8 +35,8 @@ impl AnimatedSettings {
         let ConstrainedSystem { dynamics, response, .. } = system;
         let external = &dynamics.external_forces;
         let cloths = 0..dynamics.mesh.cloth_count();
-        let colliders = 0..response.collider_motions().len();
-        let surfaces = colliders.map(|index| response.collider_surface_properties(index));
+        let colliders = 0..response.scene.collider_motions.len();
+        let surfaces = colliders.map(|index| response.scene.collider_surface_properties(index));
         Self {
             gravity: external.gravity,
             wind: external.air.wind(),
@@ -69,7 +69,7 @@ impl AnimatedSettings {
         }
         for (collider, [friction, thickness]) in self.collider_surfaces.into_iter().enumerate() {
             let surface = SurfaceProperties { friction, thickness };
-            system.response.set_collider_surface_properties(collider, surface);
+            system.response.scene.set_collider_surface_properties(collider, surface);
         }
         if self.rest_scale != system.dynamics.rest_scale {
             system.set_rest_scale(self.rest_scale);

@@ -7,7 +7,7 @@ use crate::{
     forces::edge_scale,
     material::Material,
     mesh::AlternativeTriangles,
-    response::{ColliderMotion, CollisionResponse, StepStart},
+    response::{ColliderMotion, CollisionResponse, ContactVelocities, StepStart},
     scene::{Cloth, Collider, Report, Task},
     surface::{ClothCollisionData, CollisionMesh, SurfaceProperties, append_seam_strips},
     system::{self, BoundaryConditions, EquationsOfMotion, PrescribedDisplacement},
@@ -45,10 +45,10 @@ impl ConstrainedSystem {
     /// Updates the lengths at rest of edges in the collision response.
     pub(crate) fn update_rest_length_scales(&mut self) {
         let EquationsOfMotion { mesh, rest_scale, .. } = &self.dynamics;
-        let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
+        let edges = self.response.scene.cloth_edges().filter(|_| !rest_scale.is_empty());
         let scale = |(ends, triangle)| edge_scale(mesh, rest_scale, ends, triangle);
         let scales = edges.map(scale).collect();
-        self.response.set_rest_length_scales(scales);
+        self.response.scene.mesh.rest_length_scales = scales;
     }
 
     /// Sets the factors on the lengths at rest along warp and weft of all vertices; empty if all are 1.
@@ -60,7 +60,7 @@ impl ConstrainedSystem {
     /// Sets the material of a cloth.
     pub(crate) fn set_material(&mut self, cloth: usize, material: Material) {
         let vertices = self.dynamics.mesh.vertices_of(cloth);
-        self.response.set_surface_properties(vertices, &surface(&material));
+        self.response.scene.mesh.set_surface_properties(vertices, &surface(&material));
         self.dynamics.set_material(cloth, material);
     }
 
@@ -70,7 +70,10 @@ impl ConstrainedSystem {
             let own = surface(material);
             let friction = if has_friction { own.friction } else { 0.0 };
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface_properties(vertices, &SurfaceProperties { friction, ..own });
+            self.response
+                .scene
+                .mesh
+                .set_surface_properties(vertices, &SurfaceProperties { friction, ..own });
         }
     }
 
@@ -90,11 +93,14 @@ impl ConstrainedSystem {
 
     /// Inverse mass of a vertex in 1/kg; 0 if it is pinned.
     pub(crate) fn inverse_mass(&self, vertex: usize) -> f64 {
-        if self.response.is_pinned(vertex) {
-            0.0
-        } else {
-            1.0 / self.dynamics.masses.vertices[vertex]
-        }
+        let is_pinned = self.response.step.is_pinned(vertex);
+        if is_pinned { 0.0 } else { 1.0 / self.dynamics.masses.vertices[vertex] }
+    }
+
+    /// Contacts of the step with the inverse masses of their vertices.
+    pub(crate) fn contact_velocities(&self) -> ContactVelocities<'_, impl Fn(usize) -> f64> {
+        let CollisionResponse { contact_set: contacts, step, .. } = &self.response;
+        ContactVelocities { contacts, step, inverse_masses: |vertex| self.inverse_mass(vertex) }
     }
 
     /// Error of a vertex that is not finite at a time in s.
@@ -108,7 +114,7 @@ impl ConstrainedSystem {
     /// Ends the frame at a fraction of it, from 0 to 1: boundary conditions and colliders stay where they are then.
     pub(crate) fn end_frame(&mut self, fraction: f64) {
         self.boundary_conditions.end_frame(fraction);
-        for motion in self.response.collider_motions_mut() {
+        for motion in &mut self.response.scene.collider_motions {
             motion.end_frame(fraction);
         }
     }
@@ -149,7 +155,7 @@ impl ConstrainedSystem {
                 vertex_compliances,
             });
         });
-        for held in response.held_vertices() {
+        for held in response.recovery.flypapering.held_vertices() {
             positions[held.vertex] = held.end;
             prescribed.retain(|one| one.vertex != held.vertex);
             prescribed.push(held.prescribed_displacement(&starts[held.vertex]));

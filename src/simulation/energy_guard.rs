@@ -102,7 +102,7 @@ mod tests {
         let end = KinematicState { positions, velocities: vec![Vec3::x() * speed; 5] };
         let unmet = is_unsolved.then_some(RejectionReason::Stagnation);
         let outcome = SolveOutcome { unmet, ..SolveOutcome::EXACT };
-        let history = system.response.contact_history().clone();
+        let history = system.response.contact_history.clone();
         let trial = TrialStep::at(end, outcome, history, 0);
         let interval = StepInterval::whole_frame(0.01, 30);
         needs_implicit_euler_step(&trial, &state, &system, &solver, interval)

@@ -30,6 +30,7 @@ use crate::{
     error::{Error, Result},
     forces,
     parallel::SimulationThreads,
+    response::CollisionResponse,
     scene::{Cloth, ClothVertex, Collider, Integrator, Report, Settings, check_duration},
     system::{self, EquationsOfMotion, ExplicitSteppingParameters, StabilityProblem},
     time_integration::{KinematicState, State, explicit_scheme},
@@ -193,7 +194,8 @@ impl Simulation {
             let trial = self.or_restart_from_rest(trial, interval, report)?;
             self.accept_step(trial, interval, report);
             let Self { system, solver, step_control, .. } = self;
-            let slip = [system.response.mean_slip_speed(), solver.mean_edge_length];
+            let CollisionResponse { contact_set, step, .. } = &system.response;
+            let slip = [contact_set.mean_slip_speed(step), solver.mean_edge_length];
             step_control.adapt_step_size(interval, iterations as f64, slip, &solver.settings);
             frame.fraction = interval.end_fraction;
             self.frame_fraction = interval.end_fraction;
@@ -250,9 +252,9 @@ impl Simulation {
         }
         let substep = interval.duration / trial.substeps as f64;
         dynamics.elements.update_internal_variables(&state.positions, substep);
-        response.set_contact_history(contact_history);
-        response.accept_pinched_vertices();
-        let held = response.pinched_vertices().iter().filter(|one| one.is_held);
+        response.contact_history = contact_history;
+        response.recovery.flypapering.accept_pinched_vertices();
+        let held = response.recovery.flypapering.pinched_vertices.iter().filter(|one| one.is_held);
         let places = held.map(|one| dynamics.mesh.cloth_of_vertex(one.vertex as usize));
         report.pinched_vertices =
             places.map(|(cloth, vertex)| ClothVertex { cloth, vertex }).collect();

@@ -67,7 +67,7 @@ impl StageSolver {
         report: &mut Report,
     ) -> SolveOutcome {
         let criteria =
-            self.convergence_criteria(interval, objective.response.min_cloth_thickness());
+            self.convergence_criteria(interval, objective.response.scene.min_cloth_thickness());
         let solver = self.stage_solver();
         if matches!((equations, solver), (StageEquations::Implicit, Solver::FixedPoint)) {
             self.update_constant_stiffness(objective.dynamics, objective.stage.duration);

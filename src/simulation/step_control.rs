@@ -177,7 +177,7 @@ impl FrameProgress {
         settings: &Settings,
         system: &ConstrainedSystem,
     ) {
-        let has_contacts = !system.response.contacts().is_empty();
+        let has_contacts = !system.response.contact_set.detected.is_empty();
         let cost = iterations * iteration_cost(settings.solver, has_contacts);
         self.spent_iterations += cost as f64 * dense_pair_cost_factor(system);
     }
@@ -341,7 +341,7 @@ fn whole_steps(duration: f64, size: f64) -> f64 {
 /// Cost factor of an iteration with many candidate pairs, filtered ones included.
 pub(crate) fn dense_pair_cost_factor(system: &ConstrainedSystem) -> f64 {
     let reference = BUDGET.reference_pairs_per_vertex * system.dynamics.vertex_count() as f64;
-    (system.response.near_pair_count() as f64 / reference).max(1.0)
+    (system.response.candidates.near_pair_count() as f64 / reference).max(1.0)
 }
 
 /// Cost of an iteration. Without contact it is free: Newton's method always converges for steps that are short enough.

@@ -4,7 +4,7 @@
 //! `intersection_analysis` finds out which components of the cloth are on the wrong side of which
 //! bodies (global intersection analysis, Baraff, Witkin and Kass 2003), and filters their pairs.
 //! Recovery contacts then displace the vertices, and leave them no speed (see
-//! `response::impact_impulses`). Out of solids their force is high at once; between cloths it starts
+//! `response::impulses`). Out of solids their force is high at once; between cloths it starts
 //! low and grows while an intersection lasts. The direction of a displacement is that of the first
 //! rule that applies to an intersected edge (1 to 5); rule 6 applies to whole components.
 //!

@@ -26,6 +26,8 @@ pub(crate) struct BroadPhase {
     trajectories: TrajectoriesF32,
     cloth_trees: FeatureTrees,
     collider_trees: FeatureTrees,
+    /// Whether pairs of features of cloths are included.
+    has_self_collision: bool,
 }
 
 /// Trees over the vertices, edges and triangles of the cloths, or of the colliders.
@@ -48,15 +50,18 @@ struct FeatureRanges {
 /// Query of the broad phase: which pairs to find, and how near.
 pub(crate) struct CandidateQuery<'a, Distance, Accept> {
     pub(crate) mesh: &'a CollisionMesh,
-    /// Whether pairs of features of cloths are included.
-    pub(crate) has_self_collision: bool,
     pub(crate) range: DetectionRange<Distance>,
     /// Narrow-phase predicate of pairs whose boxes overlap.
     pub(crate) accept: Accept,
 }
 
 impl BroadPhase {
-    pub(crate) fn new(mesh: &CollisionMesh, trajectories: Trajectories<'_>) -> Self {
+    /// Trees for pairs of cloths and colliders and, with self-collision, for those of cloths.
+    pub(crate) fn new(
+        mesh: &CollisionMesh,
+        trajectories: Trajectories<'_>,
+        has_self_collision: bool,
+    ) -> Self {
         let has_cloths = mesh.cloth_triangle_count > 0;
         let cloths = FeatureRanges {
             vertices: 0..if has_cloths { mesh.cloth_vertex_count } else { 0 },
@@ -73,7 +78,7 @@ impl BroadPhase {
         let builder = SweptAabbBuilder { mesh, trajectories: &rounded, thickness_factor: 1.0 };
         let [cloth_trees, collider_trees] =
             [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, builder));
-        Self { trajectories: rounded, cloth_trees, collider_trees }
+        Self { trajectories: rounded, cloth_trees, collider_trees, has_self_collision }
     }
 
     /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
@@ -109,7 +114,7 @@ impl BroadPhase {
         search.vertex_face_pairs(cloths, colliders, found);
         search.vertex_face_pairs(colliders, cloths, found);
         search.edge_edge_pairs(cloths, colliders, found);
-        if query.has_self_collision {
+        if self.has_self_collision {
             search.vertex_face_pairs(cloths, cloths, found);
             search.edge_edge_self_pairs(cloths, found);
         }
@@ -183,7 +188,6 @@ impl BroadPhase {
     /// Edges and triangles that intersect, among those whose boxes overlap.
     pub(crate) fn intersections(
         &self,
-        has_self_collision: bool,
         is_intersecting: impl Fn(Intersection) -> bool + Sync,
     ) -> Vec<Intersection> {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
@@ -192,24 +196,23 @@ impl BroadPhase {
         let mut found = Vec::new();
         overlapping_pairs(cloths.edge_tree(), colliders.triangle_tree(), &accept, &mut found);
         overlapping_pairs(colliders.edge_tree(), cloths.triangle_tree(), &accept, &mut found);
-        if has_self_collision {
+        if self.has_self_collision {
             overlapping_pairs(cloths.edge_tree(), cloths.triangle_tree(), &accept, &mut found);
         }
         found.into_iter().map(intersection).collect()
     }
 
-    /// Pairs of a box of a tree and a triangle of a collider or, if they are included, of a cloth, among those whose
+    /// Pairs of a box of a tree and a triangle of a collider or, with self-collision, of a cloth, among those whose
     /// boxes overlap.
     pub(crate) fn overlapping_triangles(
         &self,
         boxes: &SweptBvh,
-        are_cloths_included: bool,
         accept: impl Fn([u32; 2]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
         let boxes = TreeWithOffset { tree: boxes, first: 0 };
         let mut found = Vec::new();
         overlapping_pairs(boxes, self.collider_trees.triangle_tree(), &accept, &mut found);
-        if are_cloths_included {
+        if self.has_self_collision {
             overlapping_pairs(boxes, self.cloth_trees.triangle_tree(), &accept, &mut found);
         }
         found
@@ -218,14 +221,13 @@ impl BroadPhase {
     /// Vertices of cloth and triangles that coincide, among those whose boxes overlap.
     pub(crate) fn coincident_vertex_faces(
         &self,
-        has_self_collision: bool,
         is_coincident: impl Fn([u32; 2]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
         let vertices = cloths.vertex_tree();
         let mut found = Vec::new();
         overlapping_pairs(vertices, colliders.triangle_tree(), &is_coincident, &mut found);
-        if has_self_collision {
+        if self.has_self_collision {
             overlapping_pairs(vertices, cloths.triangle_tree(), &is_coincident, &mut found);
         }
         found

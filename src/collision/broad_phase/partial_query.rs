@@ -67,7 +67,7 @@ impl BroadPhase {
         let search = self.search(query);
         let mut found = Vec::new();
         let all = [&self.collider_trees, &self.cloth_trees];
-        for trees in &all[..if query.has_self_collision { 2 } else { 1 }] {
+        for trees in &all[..if self.has_self_collision { 2 } else { 1 }] {
             search.append_pairs_of_subset(subset, trees, &mut found);
         }
         found

@@ -13,7 +13,7 @@
 //! continues linearly, so that Newton steps return from any penetration.
 //!
 //! An **active constraint** replaces the law where a particle meets a solid (see
-//! `response::active_set`): its gap equals the target distance exactly, and its force is the
+//! `response::contact_set`): its gap equals the target distance exactly, and its force is the
 //! multiplier of the equations.
 //!
 //! **Friction** is Coulomb's with stiction, after Baraff and Witkin 1998, section 5.4, and Etzmuss

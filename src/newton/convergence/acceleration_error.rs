@@ -102,7 +102,7 @@ impl Iterate<'_, '_> {
         let (dynamics, stage) = (&*objective.dynamics, objective.stage);
         let vertices = dynamics.mesh.vertices_of(cloth);
         let square = |vertex: usize| {
-            if objective.response.is_pinned(vertex) {
+            if objective.response.step.is_pinned(vertex) {
                 return 0.0;
             }
             let inertial =

@@ -80,16 +80,15 @@ pub(crate) fn force_balances(
 fn normal_loads(iterate: Iterate<'_, '_>) -> Vec<f64> {
     let response = &*iterate.objective.response;
     let starts = &iterate.objective.dynamics.mesh.cloth_starts;
+    let at = response.contact_positions(iterate.positions);
     let mut sums = vec![0.0; starts.len() - 1];
-    for contact in response.contacts() {
+    for contact in &response.contact_set.detected {
         let [first, second] = contact.pair.representative_vertices().map(|vertex| {
-            let is_cloth = response.is_cloth(vertex);
+            let is_cloth = response.step.is_cloth(vertex);
             is_cloth.then(|| starts.partition_point(|start| *start <= vertex as usize) - 1)
         });
         if first != second {
-            let gap = response
-                .relative_position(contact, iterate.positions)
-                .dot(&contact.linearised.normal);
+            let gap = at.relative_position(contact).dot(&contact.linearised.normal);
             for cloth in [first, second].into_iter().flatten() {
                 sums[cloth] += contact.normal_force_at(gap);
             }
@@ -102,16 +101,17 @@ fn normal_loads(iterate: Iterate<'_, '_>) -> Vec<f64> {
 fn add_contact_forces(iterate: Iterate<'_, '_>, residuals: &mut [Vec3]) {
     let Iterate { objective, positions } = iterate;
     let response = &*objective.response;
-    for contact in response.all_contacts() {
-        let force = contact.contact_force(&response.relative_position(contact, positions)).force;
+    let at = response.contact_positions(positions);
+    for contact in response.contact_set.all() {
+        let force = at.force(contact).force;
         for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.linearised.weights) {
-            if response.is_cloth(*vertex) {
+            if response.step.is_cloth(*vertex) {
                 residuals[*vertex as usize] += force * *weight;
             }
         }
     }
     // A residual along an active constraint is the constraint force.
-    for constraint in response.active_constraints(positions) {
+    for constraint in response.contact_set.active_constraints(at) {
         let residual = &mut residuals[constraint.vertex];
         *residual -= constraint.normal * constraint.normal.dot(residual);
     }

@@ -10,15 +10,17 @@
 //! the particle keeps once its constraint is released (a sheet that hangs 4 mm from a wall with a collision distance of 10
 //! mm swung 46 mm off it). Here ω(x̄ − x) is the displacement y, with ω = h/[`gap_recovery_time`] of the thickness, so
 //! that the recovery does not depend on the step. Contacts of explicit schemes whose load takes the speed back are left
-//! to their reactions (`contact_forces::reaction`).
+//! to their reactions (`impulses::reaction`).
 //!
 //! [`gap_recovery_time`]: super::DetectionParameters::gap_recovery_time
 
-use super::CollisionResponse;
 use crate::{
-    collision::Contact,
+    collision::{Contact, PrimitivePair},
     parallel::reductions,
-    response::{contact_forces::returns_by_reaction, impact_impulses::sweep},
+    response::{
+        begun_step::BegunStep,
+        impulses::{returns_by_reaction, sweep},
+    },
     vec3::Vec3,
 };
 use std::collections::BTreeMap;
@@ -35,32 +37,33 @@ struct GapRecovery {
     own: f64,
 }
 
-impl CollisionResponse {
-    /// Position alteration y of cloth vertices in m, for the predicted positions: the smallest displacement by mass that
-    /// leads the gaps to their targets. With reactions those that return by them are left out. `inverse_masses` in 1/kg are
-    /// 0 for pinned vertices.
-    pub(crate) fn position_alterations(
-        &self,
+impl BegunStep<'_> {
+    /// Position alteration y of cloth vertices in m, for the predicted positions: the smallest
+    /// displacement by mass that leads the gaps of candidate pairs to their targets. With reactions
+    /// those that return by them are left out. `inverse_masses` in 1/kg are 0 for pinned vertices.
+    pub(in crate::response) fn position_alterations(
+        self,
+        pairs: &[PrimitivePair],
         has_reactions: bool,
         inverse_masses: impl Fn(usize) -> f64 + Sync,
     ) -> BTreeMap<usize, Vec3> {
-        let recovery = |index: usize| self.gap_recovery(index, has_reactions, &inverse_masses);
-        let count = self.candidate_pairs.len();
+        let recovery =
+            |index: usize| self.gap_recovery(&pairs[index], has_reactions, &inverse_masses);
         let grain = reductions::MIN_ELEMENTS_PER_TASK / 4;
-        let mut recoveries = reductions::collect(count, grain, Vec::new(), recovery);
+        let mut recoveries = reductions::collect(pairs.len(), grain, Vec::new(), recovery);
         let mut alterations = BTreeMap::new();
         for recovery in &recoveries {
-            let vertices = self.cloth_weights(&recovery.contact);
+            let vertices = self.geometry.cloth_weights(&recovery.contact);
             alterations.extend(vertices.map(|(vertex, _)| (vertex, Vec3::zeros())));
         }
         sweep(&mut recoveries, |recovery| {
             let GapRecovery { contact, effective_inverse_mass, wanted, own } = recovery;
             let normal = contact.linearised.normal;
-            let weights = self.cloth_weights(contact);
+            let weights = self.geometry.cloth_weights(contact);
             let gained: Vec3 = weights.map(|(vertex, weight)| alterations[&vertex] * weight).sum();
             let lacking = *wanted - gained.dot(&normal);
             let before = std::mem::replace(own, (*own + lacking).clamp(0.0, *wanted));
-            for (vertex, weight) in self.cloth_weights(contact) {
+            for (vertex, weight) in self.geometry.cloth_weights(contact) {
                 let share = weight * inverse_masses(vertex) / *effective_inverse_mass;
                 let change = normal * (share * (*own - before));
                 alterations.entry(vertex).and_modify(|alteration| *alteration += change);
@@ -73,18 +76,17 @@ impl CollisionResponse {
     /// force that compresses it accounts for the gap, or its reaction recovers it.
     fn gap_recovery(
         &self,
-        index: usize,
+        pair: &PrimitivePair,
         has_reactions: bool,
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<GapRecovery> {
-        let pair = &self.candidate_pairs[index];
         if pair.start_distance >= pair.thickness {
             return None;
         }
-        let prior_force = self.contact_history.prior_contact(pair).normal_force;
+        let prior_force = self.history.prior_contact(pair).normal_force;
         let contact = self.unloaded_contact(pair, prior_force > 0.0)?;
         let wanted = contact.gap_to_recover(prior_force);
-        let effective_inverse_mass = self.effective_inverse_mass(&contact, inverse_masses);
+        let effective_inverse_mass = self.geometry.effective_inverse_mass(&contact, inverse_masses);
         let load = prior_force * effective_inverse_mass;
         let is_left_out = has_reactions && returns_by_reaction(&contact, load);
         (wanted > 0.0 && effective_inverse_mass > 0.0 && !is_left_out).then_some(GapRecovery {

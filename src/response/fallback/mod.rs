@@ -3,7 +3,12 @@
 //! motion is distributed over the cloth around it.
 
 mod distribution;
+#[cfg(test)]
+mod tests;
 mod truncation;
+
+pub(super) use truncation::Truncation;
+pub(crate) use truncation::TruncationResult;
 
 /// Parameters of the displacement truncation.
 struct TruncationParameters {

@@ -10,12 +10,19 @@
 //! pairs are then counted.
 
 use super::{TRUNCATION, distribution::DisplacementDistribution};
-use crate::{
-    collision::PrimitivePair,
-    response::{CollisionResponse, TruncationResult},
-    vec3::Vec3,
-};
+use crate::{collision::PrimitivePair, response::step_geometry::StepGeometry, vec3::Vec3};
 use std::collections::BTreeMap;
+
+/// Outcome of a displacement truncation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TruncationResult {
+    /// Vertices with a changed displacement, in ascending order.
+    pub(crate) truncated_vertices: Vec<u32>,
+    /// Number of vertices left at their start positions.
+    pub(crate) frozen_vertex_count: usize,
+    /// Number of pairs that violate their gap nevertheless.
+    pub(crate) violating_pair_count: usize,
+}
 
 /// Truncation of one vertex.
 #[derive(Clone, Copy, Default)]
@@ -26,122 +33,142 @@ struct VertexTruncation {
     distributed_displacement: Option<Vec3>,
 }
 
-impl CollisionResponse {
-    /// Truncates the displacements to `positions` in m until no pair violates its gap.
-    pub(crate) fn truncate_displacements(&mut self, positions: &mut [Vec3]) -> TruncationResult {
-        let targets = positions.to_vec();
-        let mut truncations: BTreeMap<u32, VertexTruncation> = BTreeMap::new();
-        let mut distribution = DisplacementDistribution::default();
-        let mut violations = self.violations(positions);
-        for _ in 0..TRUNCATION.max_rounds {
-            if violations.is_empty() {
-                break;
-            }
-            self.backtrack(&violations, &mut truncations, &mut distribution);
-            self.distribute_prescribed_displacements(&distribution, &mut truncations);
-            for (vertex, truncation) in &truncations {
-                let index = *vertex as usize;
-                let start = self.start_positions()[index];
-                positions[index] = if truncation.halvings > TRUNCATION.max_halvings {
-                    start + truncation.distributed_displacement.unwrap_or_else(Vec3::zeros)
-                } else {
-                    start + (targets[index] - start) * 0.5_f64.powi(i32::from(truncation.halvings))
-                };
-            }
-            violations = self.violations(positions);
+impl VertexTruncation {
+    /// Whether no further halving is allowed.
+    fn is_exhausted(&self) -> bool {
+        self.halvings > TRUNCATION.max_halvings
+    }
+}
+
+/// Displacements that are being truncated.
+pub(in crate::response) struct Truncation {
+    /// Positions that the displacements were to lead to, in m.
+    targets: Vec<Vec3>,
+    /// Truncation of each vertex in violating pairs.
+    vertices: BTreeMap<u32, VertexTruncation>,
+    distribution: DisplacementDistribution,
+    round_count: usize,
+}
+
+impl Truncation {
+    /// Displacements to `positions` in m, not truncated yet.
+    pub(in crate::response) fn new(positions: &[Vec3]) -> Self {
+        Self {
+            targets: positions.to_vec(),
+            vertices: BTreeMap::new(),
+            distribution: DisplacementDistribution::default(),
+            round_count: 0,
         }
+    }
+
+    /// Truncates the displacements to `positions` in m for the pairs that violate their gap there.
+    /// Returns whether there were any, and rounds are left.
+    pub(in crate::response) fn truncate(
+        &mut self,
+        step: &StepGeometry,
+        violations: &[PrimitivePair],
+        positions: &mut [Vec3],
+    ) -> bool {
+        if violations.is_empty() || self.round_count == TRUNCATION.max_rounds {
+            return false;
+        }
+        self.round_count += 1;
+        self.backtrack(step, violations);
+        self.distribute_prescribed_displacements(step);
+        self.set_positions(step, positions);
+        true
+    }
+
+    /// Outcome with a number of pairs that still violate their gap.
+    pub(in crate::response) fn result(self, violating_pair_count: usize) -> TruncationResult {
+        let is_frozen =
+            |one: &&VertexTruncation| one.is_exhausted() && one.distributed_displacement.is_none();
         TruncationResult {
-            frozen_vertex_count: truncations
-                .values()
-                .filter(|truncation| {
-                    truncation.halvings > TRUNCATION.max_halvings
-                        && truncation.distributed_displacement.is_none()
-                })
-                .count(),
-            truncated_vertices: truncations.into_keys().collect(),
-            violating_pair_count: violations.len(),
+            frozen_vertex_count: self.vertices.values().filter(is_frozen).count(),
+            truncated_vertices: self.vertices.into_keys().collect(),
+            violating_pair_count,
+        }
+    }
+
+    /// Sets the positions of the truncated vertices.
+    fn set_positions(&self, step: &StepGeometry, positions: &mut [Vec3]) {
+        for (vertex, truncation) in &self.vertices {
+            let index = *vertex as usize;
+            let start = step.start_positions[index];
+            positions[index] = if truncation.is_exhausted() {
+                start + truncation.distributed_displacement.unwrap_or_else(Vec3::zeros)
+            } else {
+                start + (self.targets[index] - start) * 0.5_f64.powi(i32::from(truncation.halvings))
+            };
         }
     }
 
     /// Halves the displacements of all free vertices in violating pairs, each once per round;
     /// vertices that a kinematic feature pushes follow it instead.
-    fn backtrack(
-        &self,
-        violations: &[PrimitivePair],
-        truncations: &mut BTreeMap<u32, VertexTruncation>,
-        distribution: &mut DisplacementDistribution,
-    ) {
+    fn backtrack(&mut self, step: &StepGeometry, violations: &[PrimitivePair]) {
         let mut backtracked: BTreeMap<u32, Option<Vec3>> = BTreeMap::new();
         for pair in violations {
-            let push_of_pair = self.pushing_displacement(pair, truncations);
+            let push_of_pair = self.pushing_displacement(step, pair);
             if push_of_pair.is_some() {
-                distribution.add_pair(
-                    pair,
-                    self.start_positions(),
-                    self.max_prescribed_displacement(pair),
-                );
+                let max_displacement = max_prescribed_displacement(step, pair);
+                self.distribution.add_pair(pair, &step.start_positions, max_displacement);
             }
-            for vertex in pair.vertices.iter().filter(|vertex| self.is_free_vertex(**vertex)) {
+            for vertex in pair.vertices.iter().filter(|vertex| step.is_free(**vertex)) {
                 let push = backtracked.entry(*vertex).or_default();
                 *push = push.or(push_of_pair);
             }
         }
         for (vertex, push) in backtracked {
-            let truncation = truncations.entry(vertex).or_default();
+            let truncation = self.vertices.entry(vertex).or_default();
             truncation.initial_push = truncation.initial_push.or(push);
             truncation.distributed_displacement = truncation.distributed_displacement.or(push);
             // A shorter displacement does not help against a pushing feature.
-            let step = if truncation.distributed_displacement.is_some() {
+            let halvings = if truncation.distributed_displacement.is_some() {
                 TRUNCATION.max_halvings + 1
             } else {
                 1
             };
-            truncation.halvings = truncation.halvings.saturating_add(step);
+            truncation.halvings = truncation.halvings.saturating_add(halvings);
         }
     }
 
     /// Displacement in m of the pushing features of a pair: the mean of its prescribed vertices, or
     /// else that of a vertex that follows another one.
-    fn pushing_displacement(
-        &self,
-        pair: &PrimitivePair,
-        truncations: &BTreeMap<u32, VertexTruncation>,
-    ) -> Option<Vec3> {
-        let mut truncated = pair.vertices.iter().filter_map(|vertex| truncations.get(vertex));
+    fn pushing_displacement(&self, step: &StepGeometry, pair: &PrimitivePair) -> Option<Vec3> {
+        let mut truncated = pair.vertices.iter().filter_map(|vertex| self.vertices.get(vertex));
         let distributed = truncated.find_map(|truncation| truncation.distributed_displacement);
-        let prescribed = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
-        let displacements: Vec<Vec3> =
-            prescribed.map(|vertex| self.displacement(*vertex)).collect();
+        let displacements: Vec<Vec3> = prescribed_displacements(step, pair).collect();
         let mean = displacements.iter().sum::<Vec3>() / displacements.len().max(1) as f64;
         Some(mean).filter(|mean| *mean != Vec3::zeros()).or(distributed)
     }
 
-    /// Longest displacement of a prescribed vertex in a pair, in m.
-    fn max_prescribed_displacement(&self, pair: &PrimitivePair) -> f64 {
-        let prescribed = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
-        prescribed.map(|vertex| self.displacement(*vertex).norm()).fold(0.0, f64::max)
-    }
-
     /// Distributes the prescribed displacements to the vertices that follow them.
-    fn distribute_prescribed_displacements(
-        &self,
-        distribution: &DisplacementDistribution,
-        truncations: &mut BTreeMap<u32, VertexTruncation>,
-    ) {
-        let truncated = truncations.iter();
+    fn distribute_prescribed_displacements(&mut self, step: &StepGeometry) {
+        let truncated = self.vertices.iter();
         let displacements = truncated
             .filter_map(|(vertex, truncation)| Some((*vertex, truncation.initial_push?)))
             .collect();
-        let solution = distribution.solve(&displacements, |vertex| self.displacement(vertex));
-        let distributed = truncations
+        let solution = self.distribution.solve(&displacements, |vertex| step.displacement(vertex));
+        let distributed = self
+            .vertices
             .values_mut()
             .filter_map(|truncation| truncation.distributed_displacement.as_mut());
         for (distributed, displacement) in distributed.zip(solution) {
             *distributed = displacement;
         }
     }
+}
 
-    fn is_free_vertex(&self, vertex: u32) -> bool {
-        self.is_cloth(vertex) && !self.is_pinned(vertex as usize)
-    }
+/// Displacements of the prescribed vertices in a pair, in m.
+fn prescribed_displacements(
+    step: &StepGeometry,
+    pair: &PrimitivePair,
+) -> impl Iterator<Item = Vec3> {
+    let prescribed = pair.vertices.into_iter().filter(|vertex| !step.is_free(*vertex));
+    prescribed.map(|vertex| step.displacement(vertex))
+}
+
+/// Longest displacement of a prescribed vertex in a pair, in m.
+fn max_prescribed_displacement(step: &StepGeometry, pair: &PrimitivePair) -> f64 {
+    prescribed_displacements(step, pair).map(|one| one.norm()).fold(0.0, f64::max)
 }

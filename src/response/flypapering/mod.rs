@@ -12,16 +12,19 @@
 mod narrow_zone;
 mod probes;
 mod surface_point;
+#[cfg(test)]
+mod tests;
 
-use super::CollisionResponse;
+use super::step_geometry::StepGeometry;
 use crate::{
-    collision::{Intersection, PrimitivePair},
-    surface::Configuration,
+    collision::{BroadPhase, ContactHistory, Intersection, PrimitivePair},
+    surface::{CollisionMesh, Configuration},
     system::PrescribedDisplacement,
     vec3::Vec3,
 };
 use nalgebra::Matrix3;
-pub(super) use narrow_zone::NarrowZone;
+use narrow_zone::NarrowZone;
+use probes::PinchSearch;
 use serde::{Deserialize, Serialize};
 use surface_point::{Gap, SurfacePoint};
 
@@ -63,7 +66,7 @@ pub(crate) struct PinchedVertex {
 
 /// Pinched vertex in a step.
 #[derive(Clone, Debug)]
-pub(super) struct Pinch {
+struct Pinch {
     state: PinchedVertex,
     /// Closest points of both surfaces at the start of the step.
     points: [SurfacePoint; 2],
@@ -71,6 +74,16 @@ pub(super) struct Pinch {
     room: f64,
     /// Position at the end of the step if it is held, in m.
     end: Vec3,
+}
+
+/// Cloth that colliders pinch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flypapering {
+    /// Vertices that were pinched at the end of the last step, in ascending order.
+    pub(crate) pinched_vertices: Vec<PinchedVertex>,
+    /// Vertices that are pinched in this step, in ascending order.
+    pinches: Vec<Pinch>,
+    narrow_zone: NarrowZone,
 }
 
 /// Motion of a held vertex in a step.
@@ -91,24 +104,34 @@ impl HeldVertex {
     }
 }
 
-impl CollisionResponse {
+impl Flypapering {
     /// Finds the vertices that are pinched in the step, compresses the cloth there, and prescribes the motion of those
     /// that are held. Returns whether there are any.
-    pub(super) fn hold_pinched_vertices(&mut self) -> bool {
-        let kept = self.pinched_vertices.iter().filter_map(|pinched| self.still_held(pinched));
+    pub(super) fn hold_pinched_vertices(
+        &mut self,
+        step: &mut StepGeometry,
+        mesh: &mut CollisionMesh,
+        broad_phase: &BroadPhase,
+        history: &ContactHistory,
+    ) -> bool {
+        let kept = self.pinched_vertices.iter().filter_map(|one| one.still_held(step, mesh));
         let mut pinches: Vec<Pinch> = kept.collect();
-        if self.do_colliders_move() || !self.pinched_vertices.is_empty() {
-            pinches.extend(self.newly_pinched(&pinches));
+        if step.do_colliders_move() || !self.pinched_vertices.is_empty() {
+            let search = PinchSearch { step, mesh, broad_phase };
+            pinches.extend(search.newly_pinched(&pinches, history));
             pinches.sort_by_key(|one| one.state.vertex);
         }
         for one in pinches.iter().filter(|one| one.state.is_held) {
-            self.is_pinned[one.state.vertex as usize] = true;
-            self.end_positions[one.state.vertex as usize] = one.end;
+            step.hold(one.state.vertex, one.end);
         }
-        self.narrow_zone =
-            NarrowZone::new(&pinches, [self.start_configuration(), self.end_configuration()]);
+        self.narrow_zone = NarrowZone::new(&pinches, [step.start(mesh), step.end(mesh)]);
         self.pinches = pinches;
-        self.compress_cloth();
+        self.compress_cloth(mesh);
+        self.is_pinching()
+    }
+
+    /// Whether any vertex is pinched in this step.
+    pub(super) fn is_pinching(&self) -> bool {
         !self.pinches.is_empty()
     }
 
@@ -118,95 +141,64 @@ impl CollisionResponse {
         held.map(|one| HeldVertex { vertex: one.state.vertex as usize, end: one.end })
     }
 
-    /// Vertices that were pinched at the end of the last step, in ascending order.
-    pub(crate) fn pinched_vertices(&self) -> &[PinchedVertex] {
-        &self.pinched_vertices
-    }
-
-    /// Restores the pinched vertices from a checkpoint.
-    pub(crate) fn set_pinched_vertices(&mut self, pinched_vertices: Vec<PinchedVertex>) {
-        self.pinched_vertices = pinched_vertices;
-    }
-
     /// Accepts the vertices that were pinched in the step.
     pub(crate) fn accept_pinched_vertices(&mut self) {
         self.pinched_vertices.clear();
         self.pinched_vertices.extend(self.pinches.iter().map(|pinch| pinch.state.clone()));
     }
 
-    /// Whether all of these are vertices of cloth and triangles of colliders of the scene.
-    pub(crate) fn are_valid_pinched_vertices(&self, pinched_vertices: &[PinchedVertex]) -> bool {
-        let triangles = self.mesh.cloth_triangle_count..self.mesh.triangles.len();
-        pinched_vertices.iter().all(|one| {
-            self.mesh.is_cloth(one.vertex)
-                && one.triangles.iter().all(|triangle| triangles.contains(&(*triangle as usize)))
-        })
-    }
-
     /// Whether a pair of cloth and a collider has a held vertex, or is where even compressed cloth has no room.
-    pub(super) fn is_pinched_pair(&self, pair: &PrimitivePair) -> bool {
-        !self.pinches.is_empty()
-            && !pair.representative_vertices().iter().all(|vertex| self.is_cloth(*vertex))
-            && (pair.vertices.iter().any(|vertex| self.is_held(*vertex))
-                || self.narrow_zone.contains_pair(self.start_configuration(), pair))
+    pub(super) fn filters(
+        &self,
+        step: &StepGeometry,
+        mesh: &CollisionMesh,
+        pair: &PrimitivePair,
+    ) -> bool {
+        self.is_pinching()
+            && !pair.representative_vertices().iter().all(|vertex| mesh.is_cloth(*vertex))
+            && (pair.vertices.iter().any(|vertex| step.is_held(*vertex))
+                || self.narrow_zone.contains_pair(step.start(mesh), pair))
     }
 
     /// Whether cloth crosses a collider with a held vertex, or where even compressed cloth has no room.
-    pub(super) fn is_pinched_intersection(&self, intersection: Intersection) -> bool {
-        let mesh = &self.mesh;
+    pub(super) fn filters_intersection(
+        &self,
+        step: &StepGeometry,
+        mesh: &CollisionMesh,
+        intersection: Intersection,
+    ) -> bool {
         let ends = mesh.edges[intersection.edge as usize];
         let corners = mesh.triangles[intersection.triangle as usize];
-        !self.pinches.is_empty()
+        self.is_pinching()
             && mesh.is_cloth(ends[0]) != mesh.is_cloth(corners[0])
-            && (ends.iter().chain(&corners).any(|vertex| self.is_held(*vertex))
-                || self.narrow_zone.contains_intersection(self.start_configuration(), intersection))
-    }
-
-    /// Whether a vertex is held in this step.
-    pub(super) fn is_held(&self, vertex: u32) -> bool {
-        let found = self.pinches.binary_search_by_key(&vertex, |one| one.state.vertex);
-        found.is_ok_and(|index| self.pinches[index].state.is_held)
+            && (ends.iter().chain(&corners).any(|vertex| step.is_held(*vertex))
+                || self.narrow_zone.contains_intersection(step.start(mesh), intersection))
     }
 
     /// Limits the thickness of contacts to the room.
-    fn compress_cloth(&mut self) {
-        let fractions = &mut self.mesh.thickness_fractions;
+    fn compress_cloth(&self, mesh: &mut CollisionMesh) {
+        let vertex_count = mesh.surface_properties.len();
+        let fractions = &mut mesh.thickness_fractions;
         fractions.clear();
-        if self.pinches.is_empty() {
+        if !self.is_pinching() {
             return;
         }
-        fractions.resize(self.mesh.surface_properties.len(), 1.0);
+        fractions.resize(vertex_count, 1.0);
         let cloth = self.pinches.iter().map(|one| (one.state.vertex, one.room));
         for (vertex, room) in cloth.chain(self.narrow_zone.rooms()) {
             fractions[vertex as usize] = room.clamp(FLYPAPERING.min_thickness_fraction, 1.0);
         }
     }
+}
 
-    /// All vertices at the end of the step.
-    fn end_configuration(&self) -> Configuration<'_> {
-        Configuration { mesh: &self.mesh, positions: &self.end_positions }
-    }
-
-    /// A vertex that was held at the end of the last step; `None` if it has room again.
-    fn still_held(&self, pinched: &PinchedVertex) -> Option<Pinch> {
-        if !pinched.is_held || self.is_pinned[pinched.vertex as usize] {
-            return None;
-        }
-        let start = self.start_configuration();
-        let position = start.position(pinched.vertex);
-        let point = |index: usize| {
-            let side = pinched.sides[index];
-            SurfacePoint::closest(start, pinched.triangles[index], side, &position)
-        };
-        let points = [0, 1].map(point);
-        let state = PinchedVertex { triangles: points.map(|one| one.triangle), ..pinched.clone() };
-        self.pinch(state, points).filter(|pinch| pinch.state.is_held)
-    }
-
-    /// A vertex between two surface points in the step. Held, it has the mean motion of both and is as far beyond its
-    /// height over each as over the other.
-    fn pinch(&self, mut state: PinchedVertex, points: [SurfacePoint; 2]) -> Option<Pinch> {
-        let [start, end] = [self.start_configuration(), self.end_configuration()];
+impl Pinch {
+    /// A vertex between two surface points from the start to the end of a step. Held, it has the mean
+    /// motion of both and is as far beyond its height over each as over the other.
+    fn new(
+        mut state: PinchedVertex,
+        points: [SurfacePoint; 2],
+        [start, end]: [Configuration<'_>; 2],
+    ) -> Option<Self> {
         let gaps = [Gap::between(&points, start)?, Gap::between(&points, end)?];
         let required_width = state.required_width();
         let room = gaps[0].width.min(gaps[1].width) / required_width;
@@ -218,11 +210,33 @@ impl CollisionResponse {
         let height = 0.5 * (width + first - second);
         let present_height = (carried - points[0].position(end)).dot(axis);
         state.is_held = room < FLYPAPERING.min_thickness_fraction;
-        Some(Pinch { state, points, room, end: carried + axis * (height - present_height) })
+        Some(Self { state, points, room, end: carried + axis * (height - present_height) })
     }
 }
 
 impl PinchedVertex {
+    /// Whether it is a vertex of cloth between triangles of colliders of a mesh.
+    pub(crate) fn is_valid(&self, mesh: &CollisionMesh) -> bool {
+        let triangles = mesh.cloth_triangle_count..mesh.triangles.len();
+        mesh.is_cloth(self.vertex)
+            && self.triangles.iter().all(|triangle| triangles.contains(&(*triangle as usize)))
+    }
+
+    /// Its pinch in a step, if it was held at the end of the last one and has no room yet.
+    fn still_held(&self, step: &StepGeometry, mesh: &CollisionMesh) -> Option<Pinch> {
+        if !self.is_held || step.is_pinned(self.vertex as usize) {
+            return None;
+        }
+        let start = step.start(mesh);
+        let position = start.position(self.vertex);
+        let point = |index: usize| {
+            SurfacePoint::closest(start, self.triangles[index], self.sides[index], &position)
+        };
+        let points = [0, 1].map(point);
+        let state = Self { triangles: points.map(|one| one.triangle), ..self.clone() };
+        Pinch::new(state, points, [start, step.end(mesh)]).filter(|pinch| pinch.state.is_held)
+    }
+
     /// Distance of the surfaces that the cloth between them requires, in m.
     fn required_width(&self) -> f64 {
         self.required_heights.iter().sum()

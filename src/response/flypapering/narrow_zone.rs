@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Room at vertices of colliders in the narrow zone, where it is less than 1, and around it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::response) struct NarrowZone {
+pub(super) struct NarrowZone {
     /// Distance to the opposite surface as a fraction of the thickness of the cloth between, the smaller one of the start
     /// and the end of the step.
     rooms: BTreeMap<u32, f64>,

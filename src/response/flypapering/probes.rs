@@ -3,10 +3,10 @@
 
 use super::{FLYPAPERING, Pinch, PinchedVertex, SurfacePoint, surface_point::vertex_normal};
 use crate::{
-    collision::PrimitivePair,
+    collision::{BroadPhase, ContactHistory, PrimitivePair},
     geometry::{SweptAabb, SweptBvh, Trajectory, point_triangle_ccd, segment_intersects_triangle},
-    response::CollisionResponse,
-    surface::Configuration,
+    response::step_geometry::StepGeometry,
+    surface::{CollisionMesh, Configuration},
     vec3::Vec3,
 };
 use rayon::prelude::*;
@@ -37,10 +37,17 @@ struct ProbeHits {
     cloths: Vec<u32>,
 }
 
-impl CollisionResponse {
+/// Search for the vertices that a step pinches.
+pub(super) struct PinchSearch<'a> {
+    pub(super) step: &'a StepGeometry,
+    pub(super) mesh: &'a CollisionMesh,
+    pub(super) broad_phase: &'a BroadPhase,
+}
+
+impl<'a> PinchSearch<'a> {
     /// Vertices that the step pinches, but those held already.
-    pub(super) fn newly_pinched(&self, held: &[Pinch]) -> Vec<Pinch> {
-        let mut probes = self.probes(held);
+    pub(super) fn newly_pinched(&self, held: &[Pinch], history: &ContactHistory) -> Vec<Pinch> {
+        let mut probes = self.probes(held, history);
         let mut found = Vec::new();
         while !probes.is_empty() {
             let hits = self.cast(&probes);
@@ -58,36 +65,39 @@ impl CollisionResponse {
         found
     }
 
+    /// All vertices at the start of the step.
+    fn start(&self) -> Configuration<'a> {
+        self.step.start(self.mesh)
+    }
+
     /// Probes from all free vertices: along the contact that pressed most at the end of the last step, else along the
     /// normal of the cloth.
-    fn probes(&self, held: &[Pinch]) -> Vec<Probe> {
-        let start = self.start_configuration();
+    fn probes(&self, held: &[Pinch], history: &ContactHistory) -> Vec<Probe> {
+        let start = self.start();
         let is_held =
             |vertex: u32| held.binary_search_by_key(&vertex, |one| one.state.vertex).is_ok();
         let is_free = |vertex: &u32| {
-            !self.is_pinned[*vertex as usize]
-                && self.mesh.has_triangles(*vertex)
-                && !is_held(*vertex)
+            self.step.is_free(*vertex) && self.mesh.has_triangles(*vertex) && !is_held(*vertex)
         };
-        let pressing = self.pressing_directions();
+        let pressing = self.pressing_directions(history);
         let probe = |vertex: u32| {
             let found = pressing.binary_search_by_key(&vertex, |one| one.vertex);
             let direction = found
                 .map_or_else(|_| vertex_normal(start, vertex), |index| pressing[index].direction);
             Probe { vertex, direction, layer_count: 1 }
         };
-        let vertices = (0..self.cloth_vertex_count() as u32).into_par_iter();
+        let vertices = (0..self.mesh.cloth_vertex_count as u32).into_par_iter();
         vertices.filter(is_free).map(probe).collect()
     }
 
     /// Direction of the contact that pressed most at the end of the last step, for each vertex of cloth that had one, in
     /// ascending order.
-    fn pressing_directions(&self) -> Vec<PressingDirection> {
+    fn pressing_directions(&self, history: &ContactHistory) -> Vec<PressingDirection> {
         let mut found = Vec::new();
-        for (kind, features, force) in self.contact_history.pressing_pairs() {
-            let pair = PrimitivePair::of_features(&self.mesh, kind, features);
-            let Some(direction) = pair.direction(&self.start_positions) else { continue };
-            let cloth = pair.vertices.into_iter().filter(|vertex| self.is_cloth(*vertex));
+        for (kind, features, force) in history.pressing_pairs() {
+            let pair = PrimitivePair::of_features(self.mesh, kind, features);
+            let Some(direction) = pair.direction(&self.step.start_positions) else { continue };
+            let cloth = pair.vertices.into_iter().filter(|vertex| self.mesh.is_cloth(*vertex));
             found.extend(cloth.map(|vertex| PressingDirection { vertex, force, direction }));
         }
         let by_force = |a: &PressingDirection, b: &PressingDirection| b.force.total_cmp(&a.force);
@@ -98,7 +108,7 @@ impl CollisionResponse {
 
     /// Largest contact thickness of a collider, in m.
     fn max_collider_thickness(&self) -> f64 {
-        let colliders = &self.mesh.surface_properties[self.cloth_vertex_count()..];
+        let colliders = &self.mesh.surface_properties[self.mesh.cloth_vertex_count..];
         colliders.iter().map(|surface| surface.thickness).fold(0.0, f64::max)
     }
 
@@ -121,7 +131,7 @@ impl CollisionResponse {
             self.meets(&probes[probe as usize], &trajectories[probe as usize], triangle)
         };
         let boxes = SweptBvh::new(&boxes);
-        let found = self.broad_phase.overlapping_triangles(&boxes, self.has_self_collision, meets);
+        let found = self.broad_phase.overlapping_triangles(&boxes, meets);
         for [probe, triangle] in found {
             let ProbeHits { colliders, cloths } = &mut hits[probe as usize];
             let is_collider = triangle as usize >= self.mesh.cloth_triangle_count;
@@ -137,13 +147,13 @@ impl CollisionResponse {
         let cloth_thickness = self.thickness(probe.vertex) * probe.layer_count as f64;
         let reach = probe.direction * (2.0 * (collider_thickness + cloth_thickness));
         [Vec3::zeros(), reach, -reach].map(|offset| Trajectory {
-            start: self.start_positions[vertex] + offset,
-            end: self.end_positions[vertex] + offset,
+            start: self.step.start_positions[vertex] + offset,
+            end: self.step.end_positions[vertex] + offset,
         })
     }
 
     fn meets(&self, probe: &Probe, [_, tip, other]: &[Trajectory; 3], triangle: u32) -> bool {
-        let start = self.start_configuration();
+        let start = self.start();
         let corners = self.mesh.triangles[triangle as usize];
         if corners.contains(&probe.vertex) || self.mesh.is_alternative_triangle(triangle) {
             return false;
@@ -153,8 +163,8 @@ impl CollisionResponse {
             return true;
         }
         let corners = corners.map(|vertex| Trajectory {
-            start: self.start_positions[vertex as usize],
-            end: self.end_positions[vertex as usize],
+            start: self.step.start_positions[vertex as usize],
+            end: self.step.end_positions[vertex as usize],
         });
         triangle as usize >= self.mesh.cloth_triangle_count
             && [tip, other].iter().any(|tip| point_triangle_ccd(tip, &corners, 0.0).is_some())
@@ -176,12 +186,13 @@ impl CollisionResponse {
             sides: points.map(|one| one.side),
             required_heights: [required(0), required(1)],
         };
-        self.pinch(state, points).filter(|pinch| pinch.room < 1.0)
+        Pinch::new(state, points, [self.start(), self.step.end(self.mesh)])
+            .filter(|pinch| pinch.room < 1.0)
     }
 
     /// Closest points on both sides of a probe whose surfaces face it and each other.
     fn opposing_points(&self, probe: &Probe, colliders: &[u32]) -> Option<[SurfacePoint; 2]> {
-        let start = self.start_configuration();
+        let start = self.start();
         let vertex = start.position(probe.vertex);
         let points = colliders.iter().filter_map(|triangle| {
             let mut point = SurfacePoint::closest(start, *triangle, 1.0, &vertex);
@@ -204,7 +215,7 @@ impl CollisionResponse {
 
     /// Number of layers of cloth between a probe's vertex and a surface point at the start of the step.
     fn layers_before(&self, probe: &Probe, point: &SurfacePoint, cloths: &[u32]) -> usize {
-        let start: Configuration<'_> = self.start_configuration();
+        let start = self.start();
         let [from, to] = [start.position(probe.vertex), point.position(start)];
         let is_between = |triangle: &&u32| {
             segment_intersects_triangle(&from, &to, &start.triangle_corners(**triangle))

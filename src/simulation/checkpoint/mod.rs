@@ -58,14 +58,14 @@ impl Simulation {
     /// An error of the encoder; none is known.
     pub fn state(&self) -> Result<Vec<u8>> {
         let ConstrainedSystem { dynamics, boundary_conditions, response } = &self.system;
-        let motions = response.collider_motions().iter();
+        let motions = response.scene.collider_motions.iter();
         let snapshot = Snapshot {
             fingerprint: self.fingerprint,
             state: self.state.clone(),
             boundary_conditions: boundary_conditions.clone(),
-            contact_history: response.contact_history().clone(),
-            enclosed_cloths: response.enclosed_cloths().to_vec(),
-            pinched_vertices: response.pinched_vertices().to_vec(),
+            contact_history: response.contact_history.clone(),
+            enclosed_cloths: response.scene.mesh.enclosed_cloths.clone(),
+            pinched_vertices: response.recovery.flypapering.pinched_vertices.clone(),
             collider_frames: motions.map(|motion| motion.frame_positions().clone()).collect(),
             materials: dynamics.materials.clone(),
             springs: dynamics.elements.springs.clone(),
@@ -124,13 +124,13 @@ impl Simulation {
             threads.run(|| solver.renew_pattern(dynamics));
         }
         dynamics.elements.set_internal_variables(&dynamics.mesh, &snapshot.internal_variables);
-        let motions = response.collider_motions_mut().iter_mut();
+        let motions = response.scene.collider_motions.iter_mut();
         for (motion, frame) in motions.zip(snapshot.collider_frames) {
             motion.set_frame_positions(frame);
         }
-        response.set_contact_history(snapshot.contact_history);
-        response.set_enclosed_cloths(snapshot.enclosed_cloths);
-        response.set_pinched_vertices(snapshot.pinched_vertices);
+        response.contact_history = snapshot.contact_history;
+        response.scene.mesh.enclosed_cloths = snapshot.enclosed_cloths;
+        response.recovery.flypapering.pinched_vertices = snapshot.pinched_vertices;
         self.state = snapshot.state;
         *boundary_conditions = snapshot.boundary_conditions;
         self.step_control = snapshot.step_control;
@@ -144,7 +144,7 @@ impl Snapshot {
     fn fits(&self, system: &ConstrainedSystem, alternative_count: usize) -> bool {
         let ConstrainedSystem { dynamics, response, .. } = system;
         let (mesh, count) = (&dynamics.mesh, dynamics.vertex_count());
-        let motions = response.collider_motions();
+        let motions = &response.scene.collider_motions;
         is_valid_state(&self.state, dynamics)
             && self.animated_settings.fits(motions.len(), mesh)
             && self.materials.len() == mesh.cloth_count()
@@ -152,8 +152,8 @@ impl Snapshot {
             && dynamics.elements.internal_variables_fit(&self.internal_variables)
             && self.boundary_conditions.fits(count)
             && self.contact_history.has_valid_features(feature_counts(system, alternative_count))
-            && response.are_valid_enclosed_cloths(&self.enclosed_cloths)
-            && response.are_valid_pinched_vertices(&self.pinched_vertices)
+            && response.scene.are_valid_enclosed_cloths(&self.enclosed_cloths)
+            && self.pinched_vertices.iter().all(|one| one.is_valid(&response.scene.mesh))
             && self.collider_frames.len() == motions.len()
             && (self.collider_frames.iter().zip(motions))
                 .all(|(frame, motion)| frame.iter().all(|f| f.len() == motion.vertex_count()))
@@ -185,7 +185,7 @@ fn are_valid_springs(springs: &[Option<Springs>], mesh: &Mesh) -> bool {
 /// of the cloths, each alternative with edges of its own: contacts of an earlier checkpoint are kept for the next one.
 fn feature_counts(system: &ConstrainedSystem, alternative_count: usize) -> [usize; 3] {
     let topology = &system.dynamics.mesh.topology;
-    match system.response.feature_counts() {
+    match system.response.scene.feature_counts() {
         [vertices, _, 0] => [
             vertices,
             topology.edges.len() + 3 * alternative_count,

@@ -98,13 +98,14 @@ impl Step<'_> {
             return diverged_step(response, state, vertex);
         }
         let is_invalid = report.time(Task::Contact, || {
-            response.accept_reactions(&reactions);
+            reactions.set_contact_forces(&mut response.contact_set);
             response.is_step_invalid(&state.positions)
         });
         let trial = if is_invalid {
             self.project_explicit_step(state)
         } else {
-            let (history, count) = (response.new_contact_history(0), response.intersection_count());
+            let (history, count) =
+                (response.new_contact_history(0), response.recovery.intersection_count());
             TrialStep::at(state, SolveOutcome::EXACT, history, count)
         };
         TrialStep { alterations, substeps: interval.substep_count, internal_variables, ..trial }
@@ -113,16 +114,16 @@ impl Step<'_> {
     /// Trial step that ends in a state which its reactions keep off all others, or projected onto the contacts.
     fn project_explicit_step(&mut self, state: KinematicState) -> TrialStep {
         // Contacts with a reaction are no new ones for the projection.
-        let history = self.system.response.contact_history().clone();
+        let history = self.system.response.contact_history.clone();
         let mut reached = self.system.response.new_contact_history(0);
         reached.intersection_time = history.intersection_time;
         reached.had_kinematic_intersection = history.had_kinematic_intersection;
-        self.system.response.set_contact_history(reached);
+        self.system.response.contact_history = reached;
         let target = state.positions.clone();
         let stage = Stage::contact_projection(state, self.interval.duration);
         let problem = StageProblem { stage, equations: StageEquations::ContactProjection };
         let trial = self.solve_stage_from(target, problem, self.interval);
-        self.system.response.set_contact_history(history);
+        self.system.response.contact_history = history;
         trial
     }
 }
@@ -167,7 +168,8 @@ impl ExplicitStart {
         };
         let reactions = report.time(Task::Contact, || {
             response.detect_initial_contacts(&positions);
-            response.reaction_constraints(duration / interval.substep_count as f64, mobility)
+            let substep = duration / interval.substep_count as f64;
+            ReactionConstraints::new(&response.contact_set, &response.step, substep, mobility)
         });
         Self { state, prescribed_displacements, alterations: stage.alterations, reactions }
     }
@@ -211,7 +213,7 @@ fn diverged_step(response: &CollisionResponse, state: KinematicState, vertex: us
     TrialStep {
         substeps: 0,
         invalid_vertex: Some(vertex),
-        ..TrialStep::at(state, outcome, response.contact_history().clone(), 0)
+        ..TrialStep::at(state, outcome, response.contact_history.clone(), 0)
     }
 }
 

@@ -143,13 +143,13 @@ impl Step<'_> {
             interval.duration,
             buffers,
         );
-        let history = self.system.response.contact_history().clone();
-        self.system.response.set_contact_history(first.contact_history.clone());
+        let history = self.system.response.contact_history.clone();
+        self.system.response.contact_history = first.contact_history.clone();
         first.discard(&self.solver.buffers);
         self.solver.buffers.give(first_positions);
         let problem = StageProblem { stage, equations: StageEquations::Implicit };
         let mut second = self.solve_stage(problem, interval);
-        self.system.response.set_contact_history(history);
+        self.system.response.contact_history = history;
         second.include_stage(&first);
         second
     }

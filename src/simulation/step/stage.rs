@@ -101,7 +101,8 @@ impl Step<'_> {
         };
         let history_resets = solution.apply_velocity_jumps(&mut velocities);
         let history = system.response.new_contact_history(truncation.violating_pair_count);
-        let unresolved = truncation.violating_pair_count + system.response.intersection_count();
+        let unresolved =
+            truncation.violating_pair_count + system.response.recovery.intersection_count();
         solver.buffers.give(stage.base_positions);
         system.dynamics.elements.reuse(stage.base_measures);
         TrialStep {

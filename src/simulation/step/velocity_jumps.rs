@@ -34,20 +34,15 @@ impl SolvedStage<'_> {
     /// stage, in m/s. Returns the resets of the vertices whose velocities have jumped.
     pub(super) fn apply_velocity_jumps(&self, velocities: &mut [Vec3]) -> Vec<HistoryReset> {
         let Self { system, stage, positions, .. } = *self;
-        let (response, inverse_mass) = (&system.response, |vertex| system.inverse_mass(vertex));
+        let contact_velocities = system.contact_velocities();
         if stage.extrapolation_factor > 1.0 {
             let starts = self.start.positions.iter().enumerate();
             let starts: Vec<Vec3> =
                 starts.map(|(vertex, start)| start + stage.alteration(vertex)).collect();
             let trajectories = Trajectories { starts: &starts, ends: positions };
-            response.apply_midpoint_velocities(
-                trajectories,
-                stage.duration,
-                velocities,
-                inverse_mass,
-            );
+            contact_velocities.apply_midpoint_rule(trajectories, stage.duration, velocities);
         }
-        let jumps = response.apply_impact_impulses(positions, velocities, inverse_mass);
+        let jumps = contact_velocities.apply_impacts(positions, velocities);
         let projectors = self.apply_prescribed_velocities(velocities);
         self.history_resets(velocities, jumps, &projectors)
     }
@@ -92,13 +87,13 @@ impl SolvedStage<'_> {
             position: start.positions[vertex] + stage.alteration(vertex) - uniform(vertex),
             velocity: start.velocities[vertex] - velocities[vertex],
         };
-        let vertices = system.response.vertices_of_jumps(&jumps);
+        let contact_velocities = system.contact_velocities();
+        let vertices = contact_velocities.vertices_of_jumps(&jumps);
         let vertices = vertices.chain(free_projectors.keys().copied());
         let vertices = vertices.chain(stage.alterations.keys().copied());
         let mut deviations: BTreeMap<usize, MotionDeviation> =
             vertices.map(|vertex| (vertex, deviation(vertex))).collect();
-        let inverse_mass = |vertex| system.inverse_mass(vertex);
-        system.response.make_past_uniform(&mut jumps, &mut deviations, inverse_mass);
+        contact_velocities.make_past_uniform(&mut jumps, &mut deviations);
         let reset = |(vertex, deviation): (usize, MotionDeviation)| {
             let free = free_projectors.get(&vertex);
             let deviation = free.map_or(deviation, |free| deviation.projected(free));

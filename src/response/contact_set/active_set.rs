@@ -24,7 +24,7 @@
 //! Newton step that its deactivation will cause: λ²/a of each alone, with the entry a of the
 //! matrix, and of all together with their inertia.
 
-use super::CollisionResponse;
+use super::{ContactPositions, ContactSet};
 use crate::{
     collision::{Contact, PairKind},
     linear_solver::{Direction, Filter, Ordering, Prescribed},
@@ -47,7 +47,7 @@ pub(crate) struct ActiveConstraint {
     /// Unit normal from the collider to the vertex.
     pub(crate) normal: Vec3,
     /// Displacement along the normal to the target position, in m.
-    violation: f64,
+    pub(super) violation: f64,
 }
 
 /// Vertex with prescribed motion.
@@ -137,17 +137,17 @@ impl ActiveSet {
         self.constraints.push(EliminatedConstraint { contact, free_length, direction });
     }
 
-    /// Updates the multipliers of a response from the `solution` of the linear system, and from its product in N
-    /// with the matrix-free part of the matrix if there is one. Returns them, sorted by row, and the
-    /// change of the potential's slope by them, in J.
+    /// Updates the multipliers of a contact set from the `solution` of the linear system, and from its
+    /// product in N with the matrix-free part of the matrix if there is one. Returns them, sorted by
+    /// row, and the change of the potential's slope by them, in J.
     pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],
         matrix_free_loads: &[Row3],
-        response: &mut CollisionResponse,
+        contacts: &mut ContactSet,
     ) -> (Vec<Multiplier>, f64) {
-        let normal_force = |response: &CollisionResponse, one: &EliminatedConstraint| {
-            let contact = &response.contacts()[one.contact];
+        let normal_force = |contacts: &ContactSet, one: &EliminatedConstraint| {
+            let contact = &contacts.detected[one.contact];
             contact.normal_force_at(
                 contact.target_distance() - one.direction.displacement * one.free_length,
             )
@@ -158,7 +158,7 @@ impl ActiveSet {
         let found = self.prescribed.forces(solution, matrix_free_loads);
         for (one, (direction, stiffness, increment)) in self.constraints.iter().zip(found) {
             let Direction { row, unit, displacement } = *direction;
-            let previous = normal_force(response, one);
+            let previous = normal_force(contacts, one);
             let force = previous + increment / one.free_length;
             let pull = force.min(0.0) * one.free_length;
             let square = increment * displacement + pull * pull / stiffness;
@@ -166,76 +166,76 @@ impl ActiveSet {
             slope_change -= previous * displacement * one.free_length;
             forces.push((one.contact, force));
         }
-        response.accept_multipliers(forces.into_iter());
+        contacts.accept_multipliers(forces.into_iter());
         for one in &self.constraints {
             slope_change +=
-                normal_force(response, one) * one.direction.displacement * one.free_length;
+                normal_force(contacts, one) * one.direction.displacement * one.free_length;
         }
         (multipliers, slope_change)
     }
 }
 
-impl CollisionResponse {
-    /// Selects the constraints among `contacts`, which are sorted by key.
-    pub(super) fn choose_active_set(&self, contacts: &mut [Contact]) {
-        let have_common_vertex = |a: &Contact, b: &Contact| {
-            let are_vertex_face =
-                a.pair.kind == PairKind::VertexFace && b.pair.kind == PairKind::VertexFace;
-            are_vertex_face && a.pair.features[0] == b.pair.features[0]
-        };
-        for contacts in contacts.chunk_by_mut(have_common_vertex) {
-            let constraint = self.strongest_constraint(contacts);
-            for (index, contact) in contacts.iter_mut().enumerate() {
-                let is_constraint = constraint == Some(index);
-                if is_constraint != contact.is_active_constraint() {
-                    contact.set_active_constraint(is_constraint, contact.current_normal_force());
-                }
+/// Selects the constraints among `contacts`, which are sorted by key.
+pub(in crate::response) fn choose_active_set(
+    contacts: &mut [Contact],
+    is_cloth: impl Fn(u32) -> bool,
+) {
+    let have_common_vertex = |a: &Contact, b: &Contact| {
+        let are_vertex_face =
+            a.pair.kind == PairKind::VertexFace && b.pair.kind == PairKind::VertexFace;
+        are_vertex_face && a.pair.features[0] == b.pair.features[0]
+    };
+    for contacts in contacts.chunk_by_mut(have_common_vertex) {
+        let constraint = strongest_constraint(contacts, &is_cloth);
+        for (index, contact) in contacts.iter_mut().enumerate() {
+            let is_constraint = constraint == Some(index);
+            if is_constraint != contact.is_active_constraint() {
+                contact.set_active_constraint(is_constraint, contact.current_normal_force());
             }
         }
     }
+}
 
-    /// Index of the constraint among the contacts of one vertex: the active one, or else that with
-    /// the largest normal force; `None` where two colliders oppose each other.
-    fn strongest_constraint(&self, contacts: &[Contact]) -> Option<usize> {
-        let mut constraint: Option<(usize, f64)> = None;
-        for (index, contact) in contacts.iter().enumerate() {
-            if !self.is_vertex_collider_contact(contact) {
-                continue;
-            }
-            let normal = contact.linearised.normal;
-            let opposes = |other: &Contact| other.linearised.normal.dot(&normal) < 0.0;
-            let mut previous =
-                contacts[..index].iter().filter(|other| self.is_vertex_collider_contact(other));
-            if previous.any(opposes) {
-                return None;
-            }
-            let normal_force = contact.normal_force_at(contact.linearised.gap);
-            let rank = if contact.is_active_constraint() { f64::INFINITY } else { normal_force };
-            if contact.pair.stiffening_count == 0
-                && constraint.is_none_or(|(_, max_rank)| rank > max_rank)
-            {
-                constraint = Some((index, rank));
-            }
+/// Index of the constraint among the contacts of one vertex: the active one, or else that with
+/// the largest normal force; `None` where two colliders oppose each other.
+fn strongest_constraint(contacts: &[Contact], is_cloth: impl Fn(u32) -> bool) -> Option<usize> {
+    let is_candidate = |contact: &Contact| is_vertex_collider_contact(contact, &is_cloth);
+    let mut constraint: Option<(usize, f64)> = None;
+    for (index, contact) in contacts.iter().enumerate() {
+        if !is_candidate(contact) {
+            continue;
         }
-        constraint.map(|(index, _)| index)
+        let normal = contact.linearised.normal;
+        let opposes = |other: &Contact| other.linearised.normal.dot(&normal) < 0.0;
+        let mut previous = contacts[..index].iter().filter(|other| is_candidate(other));
+        if previous.any(opposes) {
+            return None;
+        }
+        let normal_force = contact.normal_force_at(contact.linearised.gap);
+        let rank = if contact.is_active_constraint() { f64::INFINITY } else { normal_force };
+        if contact.pair.stiffening_count == 0
+            && constraint.is_none_or(|(_, max_rank)| rank > max_rank)
+        {
+            constraint = Some((index, rank));
+        }
     }
+    constraint.map(|(index, _)| index)
+}
 
-    /// Whether a contact is one of a cloth vertex with a collider face.
-    fn is_vertex_collider_contact(&self, contact: &Contact) -> bool {
-        let [vertex, face_vertex, ..] = contact.pair.vertices;
-        contact.pair.kind == PairKind::VertexFace
-            && self.is_cloth(vertex)
-            && !self.is_cloth(face_vertex)
-    }
+/// Whether a contact is one of a cloth vertex with a collider face.
+fn is_vertex_collider_contact(contact: &Contact, is_cloth: impl Fn(u32) -> bool) -> bool {
+    let [vertex, face_vertex, ..] = contact.pair.vertices;
+    contact.pair.kind == PairKind::VertexFace && is_cloth(vertex) && !is_cloth(face_vertex)
+}
 
-    /// Active constraints with the cloths at `positions` in m, in the order of their vertices.
+impl ContactSet {
+    /// Active constraints at given positions, in the order of their vertices.
     pub(crate) fn active_constraints(
         &self,
-        positions: &[Vec3],
+        positions: ContactPositions<'_>,
     ) -> impl Iterator<Item = ActiveConstraint> {
-        self.contacts.iter().enumerate().filter_map(|(index, contact)| {
-            let violation =
-                contact.constraint_violation(&self.relative_position(contact, positions))?;
+        self.detected.iter().enumerate().filter_map(move |(index, contact)| {
+            let violation = contact.constraint_violation(&positions.relative_position(contact))?;
             Some(ActiveConstraint {
                 contact: index,
                 vertex: contact.pair.vertices[0] as usize,
@@ -249,12 +249,12 @@ impl CollisionResponse {
     /// Constraints that pulled are deactivated first.
     fn accept_multipliers(&mut self, forces: impl Iterator<Item = (usize, f64)>) {
         for contact in
-            self.contacts.iter_mut().filter(|contact| contact.current_normal_force() < 0.0)
+            self.detected.iter_mut().filter(|contact| contact.current_normal_force() < 0.0)
         {
             contact.set_normal_force(0.0);
         }
         for (index, force) in forces {
-            self.contacts[index].set_normal_force(force);
+            self.detected[index].set_normal_force(force);
         }
     }
 }

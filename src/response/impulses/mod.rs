@@ -19,7 +19,20 @@
 //! rest would oscillate. Before the impact impulses the relative velocity of pressing contacts is
 //! set to its mean over the step: along the normal, and in all directions where friction sticks.
 
-use super::{CollisionResponse, detection::DETECTION, motion_history::VelocityJump};
+mod motion_history;
+mod reaction;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use motion_history::{MotionDeviation, VelocityJump};
+pub(crate) use reaction::ReactionConstraints;
+pub(super) use reaction::returns_by_reaction;
+
+use super::{
+    contact_set::{ContactPositions, ContactSet},
+    detection::DETECTION,
+    step_geometry::StepGeometry,
+};
 use crate::{
     collision::{Contact, Trajectories},
     vec3::Vec3,
@@ -46,47 +59,49 @@ impl ContactVelocityParameters {
 
 const CONTACT_VELOCITY: ContactVelocityParameters = ContactVelocityParameters::DEFAULT;
 
-impl CollisionResponse {
+/// Contacts of a step that change velocities.
+pub(crate) struct ContactVelocities<'a, InverseMasses> {
+    pub(crate) contacts: &'a ContactSet,
+    pub(crate) step: &'a StepGeometry,
+    /// Inverse mass of each cloth vertex in 1/kg; 0 if it is pinned.
+    pub(crate) inverse_masses: InverseMasses,
+}
+
+impl<'a, InverseMasses: Fn(usize) -> f64> ContactVelocities<'a, InverseMasses> {
     /// Applies the impact impulses of a step with the cloths at `positions` in m to `velocities` in
-    /// m/s. Returns the velocity jumps. `inverse_masses` in 1/kg are 0 for pinned vertices.
-    pub(crate) fn apply_impact_impulses(
+    /// m/s. Returns the velocity jumps.
+    pub(crate) fn apply_impacts(
         &self,
         positions: &[Vec3],
         velocities: &mut [Vec3],
-        inverse_masses: impl Fn(usize) -> f64,
-    ) -> Vec<VelocityJump<'_>> {
-        let contacts = self.contacts().iter();
-        let mut impulses: Vec<ContactImpulse<'_>> = contacts
-            .filter_map(|contact| self.impact_impulse(contact, positions, &inverse_masses))
-            .collect();
-        let recovery = self.recovery_contacts().iter();
-        impulses
-            .extend(recovery.filter_map(|contact| self.recovery_impulse(contact, &inverse_masses)));
-        let contacts = self.contacts().iter();
-        impulses
-            .extend(contacts.filter_map(|contact| self.release_impulse(contact, &inverse_masses)));
-        sweep(&mut impulses, |impulse| self.apply_impulse(impulse, velocities, &inverse_masses));
+    ) -> Vec<VelocityJump<'a>> {
+        let contacts = self.contacts.detected.iter();
+        let mut impulses: Vec<ContactImpulse<'a>> =
+            contacts.filter_map(|contact| self.impact_impulse(contact, positions)).collect();
+        let recovery = self.contacts.edge_recovery.iter();
+        impulses.extend(recovery.filter_map(|contact| self.recovery_impulse(contact)));
+        let contacts = self.contacts.detected.iter();
+        impulses.extend(contacts.filter_map(|contact| self.release_impulse(contact)));
+        sweep(&mut impulses, |impulse| self.apply_impulse(impulse, velocities));
         impulses.retain(ContactImpulse::has_changed_velocities);
         impulses.iter().map(ContactImpulse::velocity_jump).collect()
     }
 
     /// Projects `velocities` in m/s at the end of a step of the implicit midpoint rule with the
-    /// given trajectories of the cloths, over a duration in s. `inverse_masses` in 1/kg are 0 for
-    /// pinned vertices.
-    pub(crate) fn apply_midpoint_velocities(
+    /// given trajectories of the cloths, over a duration in s.
+    pub(crate) fn apply_midpoint_rule(
         &self,
         cloths: Trajectories<'_>,
         duration: f64,
         velocities: &mut [Vec3],
-        inverse_masses: impl Fn(usize) -> f64,
     ) {
-        let contacts = self.contacts().iter();
-        let mut conditions: Vec<MidpointCondition<'_>> = contacts
-            .filter_map(|contact| self.midpoint_condition(contact, cloths.ends, &inverse_masses))
-            .collect();
+        let contacts = self.contacts.detected.iter();
+        let mut conditions: Vec<MidpointCondition<'_>> =
+            contacts.filter_map(|contact| self.midpoint_condition(contact, cloths.ends)).collect();
         sweep(&mut conditions, |MidpointCondition { contact, sticks, effective_inverse_mass }| {
             // Colliders contribute equally to both velocities.
             let lag: Vec3 = self
+                .step
                 .cloth_weights(contact)
                 .map(|(vertex, weight)| {
                     let mean = (cloths.ends[vertex] - cloths.starts[vertex]) / duration;
@@ -95,25 +110,24 @@ impl CollisionResponse {
                 .sum();
             let normal = contact.linearised.normal;
             let change = if *sticks { lag } else { normal * lag.dot(&normal) };
-            for (vertex, weight) in self.cloth_weights(contact) {
+            for (vertex, weight) in self.step.cloth_weights(contact) {
                 velocities[vertex] +=
-                    change * (weight * inverse_masses(vertex) / *effective_inverse_mass);
+                    change * (weight * (self.inverse_masses)(vertex) / *effective_inverse_mass);
             }
         });
     }
 
     /// Velocity condition of a contact that presses with the cloths at `positions` in m.
-    fn midpoint_condition<'a>(
+    fn midpoint_condition(
         &self,
         contact: &'a Contact,
         positions: &[Vec3],
-        inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<MidpointCondition<'a>> {
         let normal = contact.linearised.normal;
         let force = contact.contact_force(&self.relative_position(contact, positions)).force;
         let normal_force = force.dot(&normal);
         let friction = (force - normal * normal_force).norm();
-        let effective_inverse_mass = self.effective_inverse_mass(contact, inverse_masses);
+        let effective_inverse_mass = self.effective_inverse_mass(contact);
         let sticks = contact.friction > 0.0
             && friction < CONTACT_VELOCITY.stick_fraction * contact.friction * normal_force;
         (normal_force > 0.0 && effective_inverse_mass > 0.0).then_some(MidpointCondition {
@@ -124,38 +138,33 @@ impl CollisionResponse {
     }
 
     /// Impact impulse of a contact that presses and was absent in the last step.
-    fn impact_impulse<'a>(
+    fn impact_impulse(
         &self,
         contact: &'a Contact,
         positions: &[Vec3],
-        inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<ContactImpulse<'a>> {
         let relative_position = self.relative_position(contact, positions);
         let normal_force =
             contact.normal_force_at(relative_position.dot(&contact.linearised.normal));
-        let effective_inverse_mass = self.effective_inverse_mass(contact, inverse_masses);
+        let effective_inverse_mass = self.effective_inverse_mass(contact);
         let is_impact = contact.is_new && normal_force > 0.0 && effective_inverse_mass > 0.0;
         is_impact.then(|| ContactImpulse {
             contact,
             effective_inverse_mass,
             kind: ImpulseKind::Impact {
                 slip_direction: contact.slip(&relative_position, normal_force),
-                normal_impulse: normal_force * self.duration(),
+                normal_impulse: normal_force * self.step.duration,
             },
         })
     }
 
     /// Release impulse of a preloaded contact, bounded by that of its preload over the step.
-    fn release_impulse<'a>(
-        &self,
-        contact: &'a Contact,
-        inverse_masses: impl Fn(usize) -> f64,
-    ) -> Option<ContactImpulse<'a>> {
-        let max_impulse = contact.preload() * self.duration();
+    fn release_impulse(&self, contact: &'a Contact) -> Option<ContactImpulse<'a>> {
+        let max_impulse = contact.preload() * self.step.duration;
         if max_impulse == 0.0 {
             return None;
         }
-        let effective_inverse_mass = self.effective_inverse_mass(contact, inverse_masses);
+        let effective_inverse_mass = self.effective_inverse_mass(contact);
         let kind = ImpulseKind::Release { remaining: max_impulse, max_impulse };
         (effective_inverse_mass > 0.0).then_some(ContactImpulse {
             contact,
@@ -165,12 +174,8 @@ impl CollisionResponse {
     }
 
     /// Impulse that cancels the velocity of a recovery contact.
-    fn recovery_impulse<'a>(
-        &self,
-        contact: &'a Contact,
-        inverse_masses: impl Fn(usize) -> f64,
-    ) -> Option<ContactImpulse<'a>> {
-        let effective_inverse_mass = self.effective_inverse_mass(contact, inverse_masses);
+    fn recovery_impulse(&self, contact: &'a Contact) -> Option<ContactImpulse<'a>> {
+        let effective_inverse_mass = self.effective_inverse_mass(contact);
         (effective_inverse_mass > 0.0).then_some(ContactImpulse {
             contact,
             effective_inverse_mass,
@@ -178,35 +183,7 @@ impl CollisionResponse {
         })
     }
 
-    /// Cloth vertices of a contact with their weights.
-    pub(super) fn cloth_weights(&self, contact: &Contact) -> impl Iterator<Item = (usize, f64)> {
-        let weighted_vertices = contact.pair.vertices.into_iter().zip(contact.linearised.weights);
-        let cloth = weighted_vertices.filter(|(vertex, _)| self.is_cloth(*vertex));
-        cloth.map(|(vertex, weight)| (vertex as usize, weight))
-    }
-
-    /// Effective inverse mass of the relative velocity at a contact, in 1/kg. It is bounded below by
-    /// that of each vertex, so that no vertex changes its velocity by more than the relative
-    /// velocity: else a corner of a mostly pinned face with a small weight would be thrown away.
-    pub(super) fn effective_inverse_mass(
-        &self,
-        contact: &Contact,
-        inverse_masses: impl Fn(usize) -> f64,
-    ) -> f64 {
-        let (sum, max) =
-            self.cloth_weights(contact).fold((0.0, 0.0_f64), |(sum, max), (vertex, weight)| {
-                let inverse_mass = inverse_masses(vertex);
-                (sum + weight * weight * inverse_mass, max.max(weight.abs() * inverse_mass))
-            });
-        max.max(sum)
-    }
-
-    fn apply_impulse(
-        &self,
-        impulse: &mut ContactImpulse<'_>,
-        velocities: &mut [Vec3],
-        inverse_masses: impl Fn(usize) -> f64,
-    ) {
+    fn apply_impulse(&self, impulse: &mut ContactImpulse<'_>, velocities: &mut [Vec3]) {
         let ContactImpulse { contact, effective_inverse_mass, kind } = impulse;
         let relative_velocity = self.relative_velocity(contact, velocities);
         let normal = contact.linearised.normal;
@@ -232,8 +209,8 @@ impl CollisionResponse {
             _ if contact.coulomb_bound > 0.0 => -relative_velocity / *effective_inverse_mass,
             _ => normal * (-normal_velocity / *effective_inverse_mass),
         };
-        for (vertex, weight) in self.cloth_weights(contact) {
-            velocities[vertex] += vector * (weight * inverse_masses(vertex));
+        for (vertex, weight) in self.step.cloth_weights(contact) {
+            velocities[vertex] += vector * (weight * (self.inverse_masses)(vertex));
         }
     }
 
@@ -243,10 +220,21 @@ impl CollisionResponse {
         let of_points: Vec3 = weighted_vertices
             .map(|(vertex, weight)| {
                 let velocity = velocities.get(*vertex as usize);
-                velocity.copied().unwrap_or_else(|| self.collider_velocity(*vertex)) * *weight
+                velocity.copied().unwrap_or_else(|| self.step.collider_velocity(*vertex)) * *weight
             })
             .sum();
-        of_points - contact.lever_displacement / self.duration()
+        of_points - contact.lever_displacement / self.step.duration
+    }
+
+    /// Relative position of a contact with the cloths at `positions`, in m.
+    fn relative_position(&self, contact: &Contact, positions: &[Vec3]) -> Vec3 {
+        let colliders = &self.step.end_positions;
+        ContactPositions { cloths: positions, colliders }.relative_position(contact)
+    }
+
+    /// Effective inverse mass of the relative velocity at a contact, in 1/kg.
+    fn effective_inverse_mass(&self, contact: &Contact) -> f64 {
+        self.step.effective_inverse_mass(contact, &self.inverse_masses)
     }
 }
 

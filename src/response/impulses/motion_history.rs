@@ -9,7 +9,7 @@
 //! vertex changed by itself, forces within the cloth act on one side of a pair and not on the other: 0.7 to 4 % of the
 //! momentum of two sheets that collide was lost.) A solid takes its impulse without a change of its motion.
 
-use super::{CollisionResponse, impact_impulses::sweep};
+use super::{ContactVelocities, sweep};
 use crate::{collision::Contact, vec3::Vec3};
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;
@@ -47,32 +47,35 @@ impl MotionDeviation {
     }
 }
 
-impl CollisionResponse {
+impl<InverseMasses: Fn(usize) -> f64> ContactVelocities<'_, InverseMasses> {
     /// Vertices of velocity jumps.
     pub(crate) fn vertices_of_jumps(
         &self,
         jumps: &[VelocityJump<'_>],
     ) -> impl Iterator<Item = usize> {
-        jumps.iter().flat_map(|jump| self.cloth_weights(jump.contact)).map(|(vertex, _)| vertex)
+        jumps
+            .iter()
+            .flat_map(|jump| self.step.cloth_weights(jump.contact))
+            .map(|(vertex, _)| vertex)
     }
 
     /// Makes the past motion of contacts uniform along the directions of their jumps. `deviations` are those of all
-    /// vertices of the jumps; `inverse_masses` in 1/kg are 0 for pinned vertices.
+    /// vertices of the jumps.
     pub(crate) fn make_past_uniform(
         &self,
         jumps: &mut [VelocityJump<'_>],
         deviations: &mut BTreeMap<usize, MotionDeviation>,
-        inverse_masses: impl Fn(usize) -> f64,
     ) {
         sweep(jumps, |VelocityJump { contact, effective_inverse_mass, jump_projector }| {
             let relative = self
+                .step
                 .cloth_weights(contact)
                 .fold(MotionDeviation::default(), |sum, (vertex, weight)| {
                     sum.plus(deviations[&vertex], weight)
                 })
                 .projected(jump_projector);
-            for (vertex, weight) in self.cloth_weights(contact) {
-                let share = weight * inverse_masses(vertex) / *effective_inverse_mass;
+            for (vertex, weight) in self.step.cloth_weights(contact) {
+                let share = weight * (self.inverse_masses)(vertex) / *effective_inverse_mass;
                 deviations.entry(vertex).and_modify(|own| *own = own.plus(relative, -share));
             }
         });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use super::*;
+mod three_triangles;
+
+use super::{step_validation::*, *};
 use crate::{
-    collision::PairKind,
+    collision::{PairKind, Trajectories},
     mesh::AlternativeTriangles,
-    response::{StepStart, collider_motion::ColliderMotion},
+    response::{ColliderMotion, CollisionResponse, StepStart},
     scene::Collider,
     surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
+    vec3::Vec3,
 };
 use proptest::{
     prelude::*,
@@ -216,7 +219,7 @@ fn runner(cases: u32) -> TestRunner {
 /// Violations found without a Verlet list.
 fn exhaustive_violations(response: &CollisionResponse, positions: &[Vec3]) -> Vec<PrimitivePair> {
     let mut response = response.clone();
-    response.verlet_list = VerletList::default();
+    response.candidates.displacement_bound = DisplacementBound::default();
     response.violations(positions)
 }
 
@@ -227,7 +230,7 @@ fn contact_keys(
     trusted: bool,
 ) -> Vec<(PairKind, [u32; 2])> {
     let mut response = response.clone();
-    for pair in response.candidate_pairs.iter_mut().filter(|_| !trusted) {
+    for pair in response.candidates.pairs.iter_mut().filter(|_| !trusted) {
         pair.clearance = 0.0;
     }
     response.detect_contacts(positions).iter().map(|contact| contact.pair.key()).collect()
@@ -254,8 +257,8 @@ fn a_verlet_list_finds_the_violations_of_an_exhaustive_search() {
                 let [trusted, measured] =
                     [true, false].map(|trusted| contact_keys(&response, &positions, trusted));
                 prop_assert_eq!(trusted, measured);
-                let is_list_valid = response.verlet_list.is_valid(2 * COUNT, &response.mesh);
-                count(match (is_list_valid, response.verlet_list.is_bvh_current, all.is_empty()) {
+                let is_list_valid = response.candidates.is_valid(2 * COUNT, &response.scene.mesh);
+                count(match (is_list_valid, response.candidates.is_bvh_current, all.is_empty()) {
                     (true, _, true) => &passed,
                     (true, _, false) => &failed,
                     (false, true, true) => &passed_with_outliers,
@@ -319,8 +322,8 @@ fn every_pair_within_its_verlet_radius_is_in_the_list() {
         let [starts, predicted] = step.start_and_predicted_positions();
         let mut response = step.response(&starts);
         begin(&mut response, &starts, &predicted);
-        prop_assume!(response.intersection_state.is_none());
-        let (mesh, trajectories) = (&response.mesh, response.trajectories());
+        prop_assume!(response.recovery.intersection_state.is_none());
+        let (mesh, trajectories) = (&response.scene.mesh, response.step.trajectories());
         for mut pair in all_pairs(mesh) {
             let unlimited = DetectionRange {
                 thickness_factor: f64::INFINITY,
@@ -341,7 +344,7 @@ fn every_pair_within_its_verlet_radius_is_in_the_list() {
                 continue;
             }
             let listed =
-                response.candidate_pairs.iter().chain(&response.verlet_list.redundant_pairs);
+                response.candidates.pairs.iter().chain(&response.candidates.redundant_pairs);
             prop_assert!(listed.clone().any(|listed| listed.key() == pair.key()), "{pair:?}");
             listed_count.set(listed_count.get() + 1);
             let thicknesses = pair
@@ -389,7 +392,7 @@ fn vertices_beyond_the_skin_are_checked_against_each_other() {
     let all = exhaustive_violations(&response, &positions);
     assert!(!all.is_empty());
     assert_eq!(response.violations(&positions), all);
-    assert!(response.verlet_list.is_bvh_current, "all were looked for");
+    assert!(response.candidates.is_bvh_current, "all were looked for");
 }
 
 /// Two flat sheets rest on each other with redundant edge pairs, but for one step that moves a
@@ -400,14 +403,14 @@ fn stiffened_edge_pairs_stay_contacts_for_as_long_as_they_press() {
     let [starts, displaced] = step.start_and_predicted_positions();
     let mut response = step.response(&starts);
     let edges = |response: &CollisionResponse| -> Vec<[u32; 2]> {
-        let stiffened = response.candidate_pairs.iter().filter(|pair| pair.stiffening_count > 0);
+        let stiffened = response.candidates.pairs.iter().filter(|pair| pair.stiffening_count > 0);
         stiffened.filter(|pair| pair.kind == PairKind::EdgeEdge).map(|pair| pair.features).collect()
     };
     let end_step = |response: &mut CollisionResponse, positions: &[Vec3]| {
         let contacts = response.detect_contacts(positions);
         response.accept_contacts(contacts);
         let history = response.new_contact_history(0);
-        response.set_contact_history(history);
+        response.contact_history = history;
     };
     let resting = step.sheets(0.9);
     begin(&mut response, &starts, &resting);
@@ -438,7 +441,7 @@ fn repeated_stiffening_is_bounded() {
     let before = stiffest(&mut response);
     for _ in 0..300 {
         assert!(!response.validate_step(&displaced));
-        assert!(response.candidate_pairs.is_sorted_by(|one, next| one.key() < next.key()));
+        assert!(response.candidates.pairs.is_sorted_by(|one, next| one.key() < next.key()));
     }
     let ratio = stiffest(&mut response) / before;
     assert!(ratio > 1.0e3 && ratio < 1.0e7, "{ratio} times as stiff");

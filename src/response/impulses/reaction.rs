@@ -23,9 +23,10 @@
 //! **Impacts** are jumps, no forces: before each step of the scheme impulses and their friction leave the relative
 //! velocity along D at which x̄ is reached at its end, so that cloth does not rebound.
 
+use super::sweep;
 use crate::{
     collision::Contact,
-    response::{CollisionResponse, impact_impulses::sweep},
+    response::{contact_set::ContactSet, step_geometry::StepGeometry},
     time_integration::KinematicState,
     vec3::Vec3,
 };
@@ -103,6 +104,60 @@ pub(in crate::response) fn returns_by_reaction(contact: &Contact, load: f64) -> 
 }
 
 impl ReactionConstraint {
+    /// Constraint of the contact with an index; `None` if none of its vertices can move.
+    fn new(
+        step: &StepGeometry,
+        index: usize,
+        contact: &Contact,
+        mobility: impl Fn(usize) -> Matrix3<f64>,
+    ) -> Option<Self> {
+        let normal = contact.linearised.normal;
+        let vertices: Vec<ConstrainedVertex> = step
+            .cloth_weights(contact)
+            .map(|(vertex, weight)| ConstrainedVertex {
+                vertex,
+                weight,
+                mobility: mobility(vertex),
+            })
+            .collect();
+        // Each is bounded below by that of one vertex, so that none of them gets more than the relative velocity.
+        let inverse_mass = |along: &dyn Fn(&Matrix3<f64>) -> f64| {
+            let each = vertices.iter().map(|one| (one.weight.abs(), along(&one.mobility)));
+            each.fold([0.0, 0.0_f64], |[sum, max], (weight, mobility)| {
+                [sum + weight * weight * mobility, max.max(weight * mobility)]
+            })
+            .into_iter()
+            .fold(0.0, f64::max)
+        };
+        let normal_inverse_mass = inverse_mass(&|mobility| normal.dot(&(mobility * normal)));
+        let tangential_inverse_mass = inverse_mass(&|mobility| {
+            mobility.row_iter().map(|row| row.lp_norm(1)).fold(0.0, f64::max)
+        });
+        let load = contact.current_normal_force() * normal_inverse_mass;
+        let weights = contact.pair.vertices.into_iter().zip(contact.linearised.weights);
+        let collider = weights.filter(|(vertex, _)| !step.is_cloth(*vertex));
+        let [mut collider_position, mut collider_velocity] = [Vec3::zeros(); 2];
+        for (vertex, weight) in collider {
+            collider_position += step.start_positions[vertex as usize] * weight;
+            collider_velocity += step.collider_velocity(vertex) * weight;
+        }
+        (normal_inverse_mass > 0.0).then(|| Self {
+            contact: *contact,
+            index,
+            vertices,
+            collider_position,
+            collider_velocity,
+            lever_velocity: contact.lever_displacement / step.duration,
+            unloaded_distance: if returns_by_reaction(contact, load) {
+                contact.thickness
+            } else {
+                contact.recovered_distance()
+            },
+            normal_inverse_mass,
+            tangential_inverse_mass,
+        })
+    }
+
     /// Share of the cloths in the relative value of a field.
     fn relative(&self, field: &[Vec3]) -> Vec3 {
         self.vertices.iter().map(|one| field[one.vertex] * one.weight).sum()
@@ -198,6 +253,37 @@ impl ReactionConstraint {
 }
 
 impl ReactionConstraints {
+    /// Reaction constraints of the detected contacts for steps of a scheme of `substep` in s. `mobility` is the inverse
+    /// mass of a vertex along its free directions, in 1/kg.
+    pub(crate) fn new(
+        contacts: &ContactSet,
+        step: &StepGeometry,
+        substep: f64,
+        mobility: impl Fn(usize) -> Matrix3<f64>,
+    ) -> Self {
+        let contacts = contacts.detected.iter().enumerate();
+        let constraints: Vec<ReactionConstraint> = contacts
+            .filter_map(|(index, contact)| ReactionConstraint::new(step, index, contact, &mobility))
+            .collect();
+        let of_last_step = |one: &ReactionConstraint| Reaction {
+            normal: one.contact.current_normal_force(),
+            friction: Vec3::zeros(),
+        };
+        let reactions = constraints.iter().map(of_last_step).collect();
+        Self { constraints, reactions, substep }
+    }
+
+    /// Sets the last reactions of a step as the forces of its contacts.
+    pub(crate) fn set_contact_forces(&self, contacts: &mut ContactSet) {
+        let mut forces = vec![0.0; contacts.detected.len()];
+        for (constraint, reaction) in self.constraints.iter().zip(&self.reactions) {
+            forces[constraint.index] = reaction.normal.max(0.0);
+        }
+        for (contact, force) in contacts.detected.iter_mut().zip(forces) {
+            contact.set_active_constraint(true, force);
+        }
+    }
+
     /// Applies the impulses of impacts to the velocities of a state, `time` in s after the start of the step.
     pub(crate) fn apply_impacts(&self, state: &mut KinematicState, time: f64) {
         let pairs = self.constraints.iter().zip(&self.reactions);
@@ -243,96 +329,5 @@ impl ReactionConstraints {
         sweep(&mut forces, |(constraint, condition, reaction)| {
             constraint.project(condition, reaction, accelerations);
         });
-    }
-}
-
-impl CollisionResponse {
-    /// Reaction constraints of the detected contacts for steps of a scheme of `substep` in s. `mobility` is the inverse
-    /// mass of a vertex along its free directions, in 1/kg.
-    pub(crate) fn reaction_constraints(
-        &self,
-        substep: f64,
-        mobility: impl Fn(usize) -> Matrix3<f64>,
-    ) -> ReactionConstraints {
-        let contacts = self.contacts().iter().enumerate();
-        let constraints: Vec<ReactionConstraint> = contacts
-            .filter_map(|(index, contact)| self.reaction_constraint(index, contact, &mobility))
-            .collect();
-        let of_last_step = |one: &ReactionConstraint| Reaction {
-            normal: one.contact.current_normal_force(),
-            friction: Vec3::zeros(),
-        };
-        let reactions = constraints.iter().map(of_last_step).collect();
-        ReactionConstraints { constraints, reactions, substep }
-    }
-
-    fn reaction_constraint(
-        &self,
-        index: usize,
-        contact: &Contact,
-        mobility: impl Fn(usize) -> Matrix3<f64>,
-    ) -> Option<ReactionConstraint> {
-        let normal = contact.linearised.normal;
-        let vertices: Vec<ConstrainedVertex> = self
-            .cloth_weights(contact)
-            .map(|(vertex, weight)| ConstrainedVertex {
-                vertex,
-                weight,
-                mobility: mobility(vertex),
-            })
-            .collect();
-        // Each is bounded below by that of one vertex, so that none of them gets more than the relative velocity.
-        let inverse_mass = |along: &dyn Fn(&Matrix3<f64>) -> f64| {
-            let each = vertices.iter().map(|one| (one.weight.abs(), along(&one.mobility)));
-            each.fold([0.0, 0.0_f64], |[sum, max], (weight, mobility)| {
-                [sum + weight * weight * mobility, max.max(weight * mobility)]
-            })
-            .into_iter()
-            .fold(0.0, f64::max)
-        };
-        let normal_inverse_mass = inverse_mass(&|mobility| normal.dot(&(mobility * normal)));
-        let tangential_inverse_mass = inverse_mass(&|mobility| {
-            mobility.row_iter().map(|row| row.lp_norm(1)).fold(0.0, f64::max)
-        });
-        let load = contact.current_normal_force() * normal_inverse_mass;
-        let weights = contact.pair.vertices.into_iter().zip(contact.linearised.weights);
-        let collider = weights.filter(|(vertex, _)| !self.is_cloth(*vertex));
-        let [mut collider_position, mut collider_velocity] = [Vec3::zeros(); 2];
-        for (vertex, weight) in collider {
-            collider_position += self.start_positions()[vertex as usize] * weight;
-            collider_velocity += self.collider_velocity(vertex) * weight;
-        }
-        (normal_inverse_mass > 0.0).then(|| ReactionConstraint {
-            contact: *contact,
-            index,
-            vertices,
-            collider_position,
-            collider_velocity,
-            lever_velocity: contact.lever_displacement / self.duration(),
-            unloaded_distance: if returns_by_reaction(contact, load) {
-                contact.thickness
-            } else {
-                contact.recovered_distance()
-            },
-            normal_inverse_mass,
-            tangential_inverse_mass,
-        })
-    }
-
-    /// Accepts the last reactions of a step as the forces of its contacts.
-    pub(crate) fn accept_reactions(&mut self, reactions: &ReactionConstraints) {
-        let mut forces = vec![0.0; self.contacts.len()];
-        for (constraint, reaction) in reactions.constraints.iter().zip(&reactions.reactions) {
-            forces[constraint.index] = reaction.normal.max(0.0);
-        }
-        for (contact, force) in self.contacts.iter_mut().zip(forces) {
-            contact.set_active_constraint(true, force);
-        }
-    }
-
-    /// Whether the trajectories to `positions` in m come too close to others, or intersections are left to be resolved.
-    pub(crate) fn is_step_invalid(&mut self, positions: &[Vec3]) -> bool {
-        let is_violated = !self.violations(positions).is_empty();
-        is_violated || self.all_contacts().count() > self.contacts().len()
     }
 }
