@@ -5,15 +5,15 @@ use super::*;
 use crate::{
     linear_solver::MotionRow,
     material::Material,
-    mesh::{AlternativeTriangles, Polygons},
+    mesh::Polygons,
     response::{ColliderMotion, CollisionResponse, StepStart},
     scene::{Cloth, Collider, Integrator, Settings},
-    surface::{ClothCollisionData, CollisionMesh, ContactFilter, SurfaceProperties},
+    surface::{CollisionMesh, SurfaceProperties},
     system::PrescribedDisplacement,
     time_integration::{Stage, State},
 };
 use nalgebra::Matrix3;
-use std::{ops::Range, slice::from_ref, sync::Arc};
+use std::{ops::Range, slice::from_ref};
 
 const DURATION: f64 = 0.01;
 const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -9.81);
@@ -55,22 +55,12 @@ impl Scene {
         let mut dynamics = EquationsOfMotion::new(&cloths, &settings);
         let positions: Vec<Vec3> = cloths.iter().flat_map(|one| one.positions.clone()).collect();
         dynamics.elements.initialize_internal_variables(&positions);
-        let data = ClothCollisionData {
-            triangles: &dynamics.mesh.topology.triangles,
-            alternatives: AlternativeTriangles::default(),
-            vertex_offsets: &dynamics.mesh.cloth_starts,
-            surface_properties: cloths
-                .iter()
-                .map(|_| SurfaceProperties { friction: 0.4, thickness: THICKNESS })
-                .collect(),
-            rest_positions: Arc::clone(&dynamics.mesh.rest.positions),
-            vertex_areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
-            seams: &[],
-            contact_filter: ContactFilter::default(),
-            friction_scale: Vec::new(),
-            layers: Vec::new(),
-        };
-        let mesh = CollisionMesh::new(data, colliders);
+        let triangles = &dynamics.mesh.topology.triangles;
+        let rest = dynamics.mesh.rest.positions.to_vec();
+        let starts = &dynamics.mesh.cloth_starts;
+        let mut mesh = CollisionMesh::of_thin_cloths(triangles, starts, rest, colliders);
+        let surface = SurfaceProperties { friction: 0.4, thickness: THICKNESS };
+        mesh.set_surface_properties(0..positions.len(), &surface);
         let motions = colliders.iter().map(ColliderMotion::new).collect();
         let state = State::at_rest(positions);
         let measures = dynamics.elements.measure(&state.positions);

@@ -81,38 +81,15 @@ impl CollisionScene {
 /// Linear motion of a collider's vertices between two frames.
 #[derive(Clone, Debug)]
 pub(crate) struct ColliderMotion {
-    frame_positions: [Vec<Vec3>; 2],
+    /// Positions at the start and at the end of the frame, in m.
+    pub(crate) frame_positions: [Vec<Vec3>; 2],
 }
 
 impl ColliderMotion {
     /// Motion of a collider at rest.
     pub(crate) fn new(collider: &Collider) -> Self {
-        Self {
-            frame_positions: [
-                collider.initial_positions().to_vec(),
-                collider.initial_positions().to_vec(),
-            ],
-        }
-    }
-
-    /// Sets the positions at the end of the frame, in m.
-    pub(crate) fn set_target(&mut self, positions: Vec<Vec3>) {
-        self.frame_positions[1] = positions;
-    }
-
-    /// Positions at the start and at the end of the frame, in m.
-    pub(crate) fn frame_positions(&self) -> &[Vec<Vec3>; 2] {
-        &self.frame_positions
-    }
-
-    /// Restores the positions of a frame from a checkpoint, in m.
-    pub(crate) fn set_frame_positions(&mut self, frame: [Vec<Vec3>; 2]) {
-        self.frame_positions = frame;
-    }
-
-    /// Number of vertices of the collider.
-    pub(crate) fn vertex_count(&self) -> usize {
-        self.frame_positions[0].len()
+        let positions = || collider.initial_positions().to_vec();
+        Self { frame_positions: [positions(), positions()] }
     }
 
     /// Ends the frame at a `fraction` of its duration; the next one starts there.

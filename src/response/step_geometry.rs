@@ -189,7 +189,7 @@ impl StepGeometry {
     }
 
     /// Cloth vertices of a contact with their weights.
-    pub(super) fn cloth_weights(&self, contact: &Contact) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn cloth_weights(&self, contact: &Contact) -> impl Iterator<Item = (usize, f64)> {
         let weighted_vertices = contact.pair.vertices.into_iter().zip(contact.linearised.weights);
         let cloth = weighted_vertices.filter(|(vertex, _)| self.is_cloth(*vertex));
         cloth.map(|(vertex, weight)| (vertex as usize, weight))
@@ -250,7 +250,7 @@ mod tests {
         let positions = at_heights([0.05, 0.1]);
         let mut response = response(&positions, 0.0);
         let target = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, y]| Vec3::new(x, y, 0.04));
-        response.scene.collider_motions[0].set_target(target.to_vec());
+        response.scene.collider_motions[0].frame_positions[1] = target.to_vec();
         let step = StepStart {
             start_positions: &positions,
             predicted_positions: &positions,

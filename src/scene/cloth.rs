@@ -307,6 +307,17 @@ fn shaped(
     Ok((mesh, alternatives))
 }
 
+#[cfg(test)]
+impl Cloth {
+    /// A flat cloth of three triangles at a height of 0.
+    pub(crate) fn of_three_triangles(material: Material) -> Self {
+        let polygons = Polygons::new(&[3; 3], &[0, 1, 2, 1, 3, 2, 1, 4, 3], 5).unwrap();
+        let corners = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.19, 0.03]];
+        let corners = corners.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec();
+        Self::new(corners, &polygons, material, None, None).unwrap()
+    }
+}
+
 /// The ends of an edge, the smaller one first.
 fn sorted_ends([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]

@@ -5,7 +5,7 @@
 use super::{
     Simulation,
     arguments::{
-        check_collider, check_count, check_targets, checked_cloth, checked_pressure,
+        check_collider, check_count, check_number, check_targets, checked_cloth, checked_pressure,
         checked_vertices, independent_directions,
     },
 };
@@ -179,9 +179,10 @@ impl Simulation {
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
         check_collider(collider, self.collider_count())?;
         let motion = &mut self.system.response.scene.collider_motions[collider];
-        check_count("positions", positions.len(), motion.vertex_count())?;
+        let [_, end] = &mut motion.frame_positions;
+        check_count("positions", positions.len(), end.len())?;
         check_positions("positions", &positions)?;
-        motion.set_target(positions);
+        *end = positions;
         Ok(())
     }
 
@@ -352,11 +353,8 @@ impl Simulation {
         thickness: f64,
     ) -> Result<()> {
         check_collider(collider, self.collider_count())?;
-        for (name, value) in [("friction", friction), ("thickness", thickness)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::value(name, value, "a finite number, 0 or more"));
-            }
-        }
+        check_number("friction", friction, 0.0)?;
+        check_number("thickness", thickness, 0.0)?;
         let surface = SurfaceProperties { friction, thickness };
         self.system.response.scene.set_collider_surface_properties(collider, surface);
         Ok(())

@@ -78,7 +78,7 @@ pub(super) fn checked_pressure(
     Ok(law)
 }
 
-fn check_number(argument: &str, found: f64, lowest: f64) -> Result<()> {
+pub(super) fn check_number(argument: &str, found: f64, lowest: f64) -> Result<()> {
     if found.is_finite() && found >= lowest {
         return Ok(());
     }

@@ -12,21 +12,20 @@ use crate::{
 
 /// Positions of [`three_triangles`], in m.
 pub(super) fn flat() -> Vec<Vec3> {
-    let corners = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.19, 0.03]];
-    corners.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec()
+    Cloth::of_three_triangles(Material::default()).positions
 }
 
 /// A cloth of three triangles that nothing holds.
 pub(super) fn three_triangles(settings: Settings) -> Simulation {
-    let polygons = Polygons::new(&[3, 3, 3], &[0, 1, 2, 1, 3, 2, 1, 4, 3], 5).unwrap();
-    let cloth = Cloth::new(flat(), &polygons, Material::default(), None, None).unwrap();
+    let cloth = Cloth::of_three_triangles(Material::default());
     let settings = Settings { threads: 1, air_density: 0.0, ..settings };
     Simulation::new(&[cloth], &[], settings).unwrap()
 }
 
 const FRAME: f64 = 1.0 / 24.0;
 
-fn square(size: f64, height: f64) -> Vec<Vec3> {
+/// Corners of a level square with sides of a size at a height, in m.
+pub(super) fn square(size: f64, height: f64) -> Vec<Vec3> {
     let corner = |x: f64, y: f64| Vec3::new(size * x, size * y, height);
     vec![corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.5, 0.5), corner(-0.5, 0.5)]
 }

@@ -104,10 +104,8 @@ fn add_contact_forces(iterate: Iterate<'_, '_>, residuals: &mut [Vec3]) {
     let at = response.contact_positions(positions);
     for contact in response.contact_set.all() {
         let force = at.force(contact).force;
-        for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.linearised.weights) {
-            if response.step.is_cloth(*vertex) {
-                residuals[*vertex as usize] += force * *weight;
-            }
+        for (vertex, weight) in response.step.cloth_weights(contact) {
+            residuals[vertex] += force * weight;
         }
     }
     // A residual along an active constraint is the constraint force.

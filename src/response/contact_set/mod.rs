@@ -121,12 +121,8 @@ impl ContactSet {
     /// Mean slip speed in m/s of cloth–cloth contacts in a step, weighted by normal force.
     pub(crate) fn mean_slip_speed(&self, step: &StepGeometry) -> f64 {
         let loaded = self.detected.iter().filter(|contact| {
-            contact.current_normal_force() > 0.0
-                && contact
-                    .pair
-                    .representative_vertices()
-                    .iter()
-                    .all(|vertex| step.is_cloth(*vertex))
+            let [first, second] = contact.pair.representative_vertices();
+            contact.current_normal_force() > 0.0 && step.is_cloth(first) && step.is_cloth(second)
         });
         let (mut weighted_slip_sum, mut force_sum) = (0.0, 0.0);
         for contact in loaded {

@@ -27,7 +27,7 @@ fn cloth_between_plates() -> CollisionResponse {
 
 /// Begins a step in which the plates move to given heights, with the cloth at rest.
 fn move_plates(response: &mut CollisionResponse, heights: [f64; 2]) {
-    response.scene.collider_motions[0].set_target(plates(heights));
+    response.scene.collider_motions[0].frame_positions[1] = plates(heights);
     let cloth = triangle(0.1, 0.0);
     response.begin_step(StepStart {
         start_positions: &cloth,

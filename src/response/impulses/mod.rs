@@ -79,7 +79,8 @@ impl<'a, InverseMasses: Fn(usize) -> f64> ContactVelocities<'a, InverseMasses> {
         let mut impulses: Vec<ContactImpulse<'a>> =
             contacts.filter_map(|contact| self.impact_impulse(contact, positions)).collect();
         let recovery = self.contacts.edge_recovery.iter();
-        impulses.extend(recovery.filter_map(|contact| self.recovery_impulse(contact)));
+        impulses
+            .extend(recovery.filter_map(|contact| self.impulse(contact, ImpulseKind::Recovery)));
         let contacts = self.contacts.detected.iter();
         impulses.extend(contacts.filter_map(|contact| self.release_impulse(contact)));
         sweep(&mut impulses, |impulse| self.apply_impulse(impulse, velocities));
@@ -146,16 +147,12 @@ impl<'a, InverseMasses: Fn(usize) -> f64> ContactVelocities<'a, InverseMasses> {
         let relative_position = self.relative_position(contact, positions);
         let normal_force =
             contact.normal_force_at(relative_position.dot(&contact.linearised.normal));
-        let effective_inverse_mass = self.effective_inverse_mass(contact);
-        let is_impact = contact.is_new && normal_force > 0.0 && effective_inverse_mass > 0.0;
-        is_impact.then(|| ContactImpulse {
-            contact,
-            effective_inverse_mass,
-            kind: ImpulseKind::Impact {
-                slip_direction: contact.slip(&relative_position, normal_force),
-                normal_impulse: normal_force * self.step.duration,
-            },
-        })
+        if !(contact.is_new && normal_force > 0.0) {
+            return None;
+        }
+        let slip_direction = contact.slip(&relative_position, normal_force);
+        let normal_impulse = normal_force * self.step.duration;
+        self.impulse(contact, ImpulseKind::Impact { slip_direction, normal_impulse })
     }
 
     /// Release impulse of a preloaded contact, bounded by that of its preload over the step.
@@ -164,23 +161,14 @@ impl<'a, InverseMasses: Fn(usize) -> f64> ContactVelocities<'a, InverseMasses> {
         if max_impulse == 0.0 {
             return None;
         }
-        let effective_inverse_mass = self.effective_inverse_mass(contact);
-        let kind = ImpulseKind::Release { remaining: max_impulse, max_impulse };
-        (effective_inverse_mass > 0.0).then_some(ContactImpulse {
-            contact,
-            effective_inverse_mass,
-            kind,
-        })
+        self.impulse(contact, ImpulseKind::Release { remaining: max_impulse, max_impulse })
     }
 
-    /// Impulse that cancels the velocity of a recovery contact.
-    fn recovery_impulse(&self, contact: &'a Contact) -> Option<ContactImpulse<'a>> {
+    /// Impulse of a contact, none where all of its vertices are pinned.
+    fn impulse(&self, contact: &'a Contact, kind: ImpulseKind) -> Option<ContactImpulse<'a>> {
         let effective_inverse_mass = self.effective_inverse_mass(contact);
-        (effective_inverse_mass > 0.0).then_some(ContactImpulse {
-            contact,
-            effective_inverse_mass,
-            kind: ImpulseKind::Recovery,
-        })
+        let is_movable = effective_inverse_mass > 0.0;
+        is_movable.then_some(ContactImpulse { contact, effective_inverse_mass, kind })
     }
 
     fn apply_impulse(&self, impulse: &mut ContactImpulse<'_>, velocities: &mut [Vec3]) {

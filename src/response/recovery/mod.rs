@@ -177,13 +177,12 @@ fn cloth_in_strips(
 mod tests {
     use super::*;
     use crate::{
-        mesh::AlternativeTriangles,
         response::{
             ColliderMotion, CollisionResponse, StepStart,
             tests::{UPPER, at_heights, begin, response},
         },
         scene::Collider,
-        surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
+        surface::SurfaceProperties,
         vec3::Vec3,
     };
 
@@ -195,22 +194,13 @@ mod tests {
         let strip =
             [[0.0, 0.0, 5.0e-4], [1.0, 0.0, 5.0e-4], [0.0, 1.0, 5.0e-4], [1.0, 1.0, height]];
         let start_positions: Vec<Vec3> = sheet.into_iter().chain(strip).map(Vec3::from).collect();
-        let cloths = ClothCollisionData {
-            triangles: &[[0, 1, 2], [3, 4, 5], [4, 6, 5]],
-            alternatives: AlternativeTriangles::default(),
-            vertex_offsets: &[0, 3, 7],
-            surface_properties: vec![SurfaceProperties { friction: 0.5, thickness: 1.0e-3 }; 2],
-            rest_positions: start_positions.clone().into(),
-            vertex_areas: vec![0.01; start_positions.len()].into(),
-            seams: &[],
-            contact_filter: ContactFilter::default(),
-            friction_scale: Vec::new(),
-            layers: Vec::new(),
-        };
+        let triangles = [[0, 1, 2], [3, 4, 5], [4, 6, 5]];
         let collider_vertices = [[-9.5, -9.5], [-8.0, -9.5], [-9.5, -8.0]];
         let collider_vertices = collider_vertices.map(|[x, y]| Vec3::new(x, y, -5.0e-4)).to_vec();
         let collider = Collider::new(collider_vertices, &[[0, 1, 2]], 0.5, 1.0e-3).unwrap();
-        let mesh = CollisionMesh::new(cloths, std::slice::from_ref(&collider));
+        let (rest, colliders) = (start_positions.clone(), std::slice::from_ref(&collider));
+        let mut mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 7], rest, colliders);
+        mesh.set_surface_properties(0..7, &SurfaceProperties { friction: 0.5, thickness: 1.0e-3 });
         let mut response = CollisionResponse::new(
             mesh,
             vec![ColliderMotion::new(&collider)],

@@ -66,7 +66,7 @@ impl Simulation {
             contact_history: response.contact_history.clone(),
             enclosed_cloths: response.scene.mesh.enclosed_cloths.clone(),
             pinched_vertices: response.recovery.flypapering.pinched_vertices.clone(),
-            collider_frames: motions.map(|motion| motion.frame_positions().clone()).collect(),
+            collider_frames: motions.map(|motion| motion.frame_positions.clone()).collect(),
             materials: dynamics.materials.clone(),
             springs: dynamics.elements.springs.clone(),
             internal_variables: dynamics.elements.internal_variables(),
@@ -126,7 +126,7 @@ impl Simulation {
         dynamics.elements.set_internal_variables(&dynamics.mesh, &snapshot.internal_variables);
         let motions = response.scene.collider_motions.iter_mut();
         for (motion, frame) in motions.zip(snapshot.collider_frames) {
-            motion.set_frame_positions(frame);
+            motion.frame_positions = frame;
         }
         response.contact_history = snapshot.contact_history;
         response.scene.mesh.enclosed_cloths = snapshot.enclosed_cloths;
@@ -155,8 +155,9 @@ impl Snapshot {
             && response.scene.are_valid_enclosed_cloths(&self.enclosed_cloths)
             && self.pinched_vertices.iter().all(|one| one.is_valid(&response.scene.mesh))
             && self.collider_frames.len() == motions.len()
-            && (self.collider_frames.iter().zip(motions))
-                .all(|(frame, motion)| frame.iter().all(|f| f.len() == motion.vertex_count()))
+            && (self.collider_frames.iter().zip(motions)).all(|(frame, motion)| {
+                frame.each_ref().map(Vec::len) == motion.frame_positions.each_ref().map(Vec::len)
+            })
     }
 }
 

@@ -224,18 +224,13 @@ mod tests {
         material::Material,
         mesh::Polygons,
         scene::{Cloth, Collider, Integrator, Settings},
-        simulation::Simulation,
+        simulation::{Simulation, tests::square},
     };
 
     const SUBSTEP: f64 = 1.0e-4;
     const GRAVITY: f64 = 9.81;
     /// Time constant of the stabilisation, in s.
     const TAU: f64 = 0.02;
-
-    fn square(size: f64, height: f64) -> Vec<Vec3> {
-        let corner = |x: f64, y: f64| Vec3::new(size * x, size * y, height);
-        vec![corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.5, 0.5), corner(-0.5, 0.5)]
-    }
 
     /// A square of cloth that lies on a floor at its distance.
     fn resting() -> Simulation {

@@ -104,7 +104,7 @@ impl Step<'_> {
         let unresolved =
             truncation.violating_pair_count + system.response.recovery.intersection_count();
         solver.buffers.give(stage.base_positions);
-        system.dynamics.elements.reuse(stage.base_measures);
+        system.dynamics.elements.buffers.give(stage.base_measures);
         TrialStep {
             alterations: stage.alterations,
             history_resets,

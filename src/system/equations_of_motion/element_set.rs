@@ -19,7 +19,7 @@ pub(crate) struct ElementSet {
     pub(crate) stiffness_revision: u64,
     /// Measures of the present and of the previous state, where they have been computed.
     pub(super) cached_measures: [Option<Measures>; 2],
-    pub(super) buffers: BufferPool<Measures>,
+    pub(crate) buffers: BufferPool<Measures>,
 }
 
 impl ElementSet {

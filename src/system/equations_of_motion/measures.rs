@@ -35,11 +35,6 @@ impl ElementSet {
         self.cached_measures[1].take().unwrap_or_else(|| self.measure(positions))
     }
 
-    /// Returns measures to the pool of buffers.
-    pub(crate) fn reuse(&self, measures: Measures) {
-        self.buffers.give(measures);
-    }
-
     /// Makes the cached measures of the present state those of the previous one, after a step.
     pub(crate) fn shift_cached_measures(&mut self) {
         self.cached_measures = [None, self.cached_measures[0].take()];

@@ -3,7 +3,6 @@ use super::*;
 use crate::{
     forces::Springs,
     linear_solver::MatrixFreeTerm,
-    mesh::Polygons,
     system::{MatrixFreeBuffers, MatrixFreeTangent, TangentMatrix},
     time_integration::{KinematicState, State},
 };
@@ -11,16 +10,13 @@ use nalgebra::Rotation3;
 
 const STEP: f64 = 0.01;
 
-/// Three triangles.
+/// Positions of [`triangles`] at rest, in m.
 fn flat() -> Vec<Vec3> {
-    let corners = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.19, 0.03]];
-    corners.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec()
+    Cloth::of_three_triangles(Material::default()).positions
 }
 
 fn triangles(settings: &Settings, material: Material) -> EquationsOfMotion {
-    let polygons = Polygons::new(&[3, 3, 3], &[0, 1, 2, 1, 3, 2, 1, 4, 3], 5).unwrap();
-    let cloth = Cloth::new(flat(), &polygons, material, None, None).unwrap();
-    EquationsOfMotion::new(&[cloth], settings)
+    EquationsOfMotion::new(&[Cloth::of_three_triangles(material)], settings)
 }
 
 /// Elastic fabric alone, without air.
