@@ -1168,14 +1168,15 @@ class Simulation:
     def restore(self, bytes: bytes | bytearray, *, other_rest: bool = False) -> None:
         """Goes to a checkpoint of a simulation of the same cloths and colliders.
 
+        Where its time_step, tolerances or growth were others, this one goes on with its own.
+
         Args:
             bytes (bytes): What state gave.
             other_rest (bool): Whether rest_positions, not triangles, may have been others there.
 
         Raises:
             ValueError: The bytes are damaged, foreign, of another version or of other cloths,
-                colliders or settings (all of them but gravity, wind, air_density, max_iterations,
-                self_collision and threads count); nothing is changed then.
+                colliders, model, integrator, solver or damping; nothing is changed then.
         """
 
     @property

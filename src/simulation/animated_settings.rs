@@ -53,6 +53,16 @@ impl AnimatedSettings {
         }
     }
 
+    /// Replaces the settings of the accuracy.
+    pub(crate) fn set_accuracy(&mut self, settings: &Settings) {
+        Settings {
+            time_step: self.time_step,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            ..
+        } = *settings;
+    }
+
     /// Takes over the values.
     pub(crate) fn apply(self, settings: &mut Settings, system: &mut ConstrainedSystem) {
         settings.time_step = self.time_step;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fingerprint of a simulation: checksums of the meshes, colliders and settings that never change. A checkpoint with
 //! another fingerprint would not continue with the same bits, and is refused. The rest shape has a checksum of its own,
-//! so that a caller may continue with another one.
+//! so that a caller may continue with another one, and so has the accuracy: a draft may be continued closely.
 //!
 //! Data of checkpoints are left out, as are initial positions, which affect nothing else. So is `self_collision`: a
 //! checkpoint keeps contacts even with collision disabled, so that a simulation may continue with the setting changed.
@@ -42,9 +42,12 @@ impl Checksum {
         for name in names {
             self.add(name.bytes().map(|byte| [byte]));
         }
-        self.add_numbers([settings.time_step, settings.tolerance].into_iter());
         let Settings { stokes_drag, mass_damping, stiffness_damping, .. } = *settings;
         self.add_numbers([stokes_drag, mass_damping, stiffness_damping].into_iter());
+    }
+
+    fn add_accuracy(&mut self, settings: &Settings) {
+        self.add_numbers([settings.time_step, settings.tolerance].into_iter());
         let Settings { growth_factor, shrink_factor, linear_tolerance, .. } = *settings;
         self.add_numbers([growth_factor, shrink_factor, linear_tolerance].into_iter());
         self.add_indices([settings.min_iterations as u32].iter());
@@ -89,15 +92,23 @@ impl Checksum {
 /// Fingerprint of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// Of all but the rest shapes of cloths.
+    /// Of all but the following.
     pub(super) scene: u32,
     pub(super) rest_shapes: u32,
+    /// Of the settings that say how closely the equations are solved.
+    pub(super) accuracy: u32,
 }
 
 impl Fingerprint {
+    /// Whether all but the accuracy is the same.
+    pub(super) fn has_shapes_of(self, other: Self) -> bool {
+        (self.scene, self.rest_shapes) == (other.scene, other.rest_shapes)
+    }
+
     pub(crate) fn new(cloths: &[Cloth], colliders: &[Collider], settings: &Settings) -> Self {
-        let [mut scene, mut rest_shapes] = [Checksum::default(), Checksum::default()];
+        let [mut scene, mut rest_shapes, mut accuracy]: [Checksum; 3] = Default::default();
         scene.add_settings(settings);
+        accuracy.add_accuracy(settings);
         for cloth in cloths {
             scene.add_cloth(cloth);
             rest_shapes.add_rest_shape(cloth);
@@ -105,6 +116,8 @@ impl Fingerprint {
         for collider in colliders {
             scene.add_collider(collider);
         }
-        Self { scene: scene.0.finalize(), rest_shapes: rest_shapes.0.finalize() }
+        let [scene, rest_shapes, accuracy] =
+            [scene, rest_shapes, accuracy].map(|checksum| checksum.0.finalize());
+        Self { scene, rest_shapes, accuracy }
     }
 }

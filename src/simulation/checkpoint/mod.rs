@@ -27,7 +27,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 16;
+const VERSION: u32 = 17;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
@@ -83,13 +83,14 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Restores a checkpoint of a simulation of the same meshes.
+    /// Restores a checkpoint of a simulation of the same meshes. Its accuracy (time step, tolerances, iterations) may have
+    /// been another one, as of a draft: then this simulation continues with its own.
     ///
     /// # Errors
     /// Bytes that are damaged, foreign, of another version, or from other meshes. The simulation is unchanged then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let snapshot = decode(bytes)?;
-        if snapshot.fingerprint != self.fingerprint {
+        if !snapshot.fingerprint.has_shapes_of(self.fingerprint) {
             return Err(foreign_checkpoint());
         }
         self.apply(snapshot)
@@ -109,9 +110,13 @@ impl Simulation {
     }
 
     /// Takes over the state of a checkpoint.
-    fn apply(&mut self, snapshot: Snapshot) -> Result<()> {
+    fn apply(&mut self, mut snapshot: Snapshot) -> Result<()> {
         if !snapshot.fits(&self.system, self.alternative_count) {
             return Err(checkpoint_error("damaged: lists of the wrong length".to_owned()));
+        }
+        if snapshot.fingerprint.accuracy != self.fingerprint.accuracy {
+            snapshot.animated_settings.set_accuracy(self.settings());
+            snapshot.step_control = StepControl::new(self.settings().time_step);
         }
         let Self { system, solver, threads, .. } = self;
         snapshot.animated_settings.apply(&mut solver.settings, system);

@@ -185,6 +185,24 @@ def test_what_a_checkpoint_holds_or_nothing_depends_on_may_be_another(checkpoint
     weft.Simulation([cloth()], [weft.Collider(*FLOOR)], alone).restore(checkpoint)
 
 
+def test_a_draft_is_continued_with_the_accuracy_of_the_simulation_that_goes_on(checkpoint, goal):
+    """As if its accuracy had been changed there."""
+    accuracy = {"time_step": FRAME / 3, "tolerance": 1e-3}
+    settings = weft.Settings(**accuracy, linear_tolerance=0.01)
+    close = weft.Simulation([cloth()], [weft.Collider(*FLOOR)], settings)
+    close.restore(checkpoint)
+    draft = build()
+    draft.restore(checkpoint)
+    assert bits(close) == bits(draft)
+    drive(close, range(4, 8))
+    draft.set_settings(**accuracy)
+    drive(draft, range(4, 8))
+    assert close.advance(FRAME).steps == draft.advance(FRAME).steps == 3
+    assert bits(close) != goal
+    difference = np.linalg.norm(close.positions() - draft.positions(), axis=1).max()
+    assert difference < 1e-4
+
+
 def test_cloth_that_began_inside_of_a_solid_belongs_there_after_a_checkpoint_as_well():
     """Where it begins in the simulation that goes on, it is outside."""
     corners = [(x, y, z) for x in (-0.6, 0.6) for y in (-0.6, 0.6) for z in (-0.25, 0.25)]
