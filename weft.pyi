@@ -1167,7 +1167,6 @@ class Simulation:
 
     def restore(self, bytes: bytes | bytearray, *, other_rest: bool = False) -> None:
         """Goes to a checkpoint of a simulation of the same cloths and colliders.
-
         Where its time_step, tolerances or growth were others, this one goes on with its own.
 
         Args:

@@ -470,7 +470,6 @@ impl PySimulation {
     }
 
     /// Goes to a checkpoint of a simulation of the same cloths and colliders.
-    ///
     /// Where its time_step, tolerances or growth were others, this one goes on with its own.
     ///
     /// Args:
