@@ -111,6 +111,24 @@ def test_every_folder_of_the_page_exists_and_no_other(part):
     assert set(tree.layers(part)) == folders - {"presets"}
 
 
+def test_the_front_page_has_every_folder():
+    page = tree.text(tree.ROOT / "README.md")
+    table = page.split("| Folder, from the top;")[1].split("\n\n")[0]
+    assert set(re.findall(r"`src/(\w+)/`", table)) == set(tree.layers("src"))
+    row = next(line for line in table.splitlines() if line.startswith("| `addon/`"))
+    assert set(tree.layers("addon")) <= set(re.findall(r"`(\w+)`", row))
+
+
+def test_pages_count_fabrics_and_scenes_as_they_are():
+    fabrics = len(list((tree.ROOT / "addon/presets").glob("*.toml")))
+    assert f"all {fabrics} files" in tree.text(tree.ROOT / "CONTRIBUTING.md")
+    scenes = re.search(r"for scene in \(([^)]*)\)", tree.text(tree.ROOT / "examples/scenes.py"))
+    count = len(scenes[1].split(","))
+    words = {8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
+    for page in ("README.md", "docs/testing.md"):
+        assert f"{words[count]} scenes to learn from" in tree.text(tree.ROOT / page)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_no_import_runs_up_the_folders(part):
     """A folder imports those below it."""
