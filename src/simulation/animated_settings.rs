@@ -55,12 +55,9 @@ impl AnimatedSettings {
 
     /// Replaces the settings of the accuracy.
     pub(crate) fn set_accuracy(&mut self, settings: &Settings) {
-        Settings {
-            time_step: self.time_step,
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-            ..
-        } = *settings;
+        self.time_step = settings.time_step;
+        self.tolerance = settings.tolerance;
+        self.max_iterations = settings.max_iterations;
     }
 
     /// Takes over the values.

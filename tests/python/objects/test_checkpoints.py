@@ -197,10 +197,14 @@ def test_a_draft_is_continued_with_the_accuracy_of_the_simulation_that_goes_on(c
     drive(close, range(4, 8))
     draft.set_settings(**accuracy)
     drive(draft, range(4, 8))
+    # What the linear tolerance alone changes is far less than what the step and the tolerance do.
+    as_drafted = np.frombuffer(goal[0]).reshape(-1, 3)
+    others, own = (
+        np.linalg.norm(close.positions() - positions, axis=1).max()
+        for positions in (as_drafted, draft.positions())
+    )
+    assert own < 0.01 * others
     assert close.advance(FRAME).steps == draft.advance(FRAME).steps == 3
-    assert bits(close) != goal
-    difference = np.linalg.norm(close.positions() - draft.positions(), axis=1).max()
-    assert difference < 1e-4
 
 
 def test_cloth_that_began_inside_of_a_solid_belongs_there_after_a_checkpoint_as_well():
