@@ -3,19 +3,16 @@
 
 use super::{
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{AddBlock, BlockColumns, ElasticEnergy, Elements, MemberTangents, Tangents},
+    elements::{
+        AddBlock, BlockColumns, ElasticEnergy, Elements, MemberTangents, NoTangents,
+        ScalarStiffness, Tangents,
+    },
     inelastic::MaterialHistory,
     membrane::{Membrane, Tension, TriangleTangent},
     model_input::{ModelInput, scaled_gradients},
     strain_history::StrainHistory,
 };
-use crate::{
-    material::Material,
-    mesh::Mesh,
-    parallel::BufferPool,
-    simd::{Kernel, Lanes, Row3, dispatch},
-    vec3::Vec3,
-};
+use crate::{material::Material, mesh::Mesh, parallel::BufferPool, vec3::Vec3};
 
 /// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.
 #[must_use]
@@ -52,7 +49,8 @@ pub(super) fn plate_bending(
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
     }
-    Box::new(BendingElements { bending })
+    let scalar = bending.scalar_stiffness(mesh);
+    Box::new(BendingElements { bending, scalar })
 }
 
 /// Factors on stretch, shear and bending of each triangle.
@@ -163,54 +161,10 @@ impl Elements for MembraneElements {
     }
 }
 
-/// Angle gradients of a hinge, times the root of its weight.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct HingeTangent([[f32; 4]; 4]);
-
-impl AddBlock<4> for Vec<HingeTangent> {
-    #[inline(always)]
-    fn add_block(&self, hinge: usize, i: usize, j: usize, block: &mut BlockColumns) {
-        let gradients = &self[hinge].0;
-        let (left, right) = (gradients[i], gradients[j]);
-        for (column, scale) in block.iter_mut().zip(right) {
-            *column = std::array::from_fn(|row| column[row] + scale * left[row]);
-        }
-    }
-}
-
-/// Finds the tangents of some hinges.
-struct HingeTangents<'a> {
-    bending: &'a Bending,
-    members: &'a [u32],
-}
-
-impl Kernel for HingeTangents<'_> {
-    type Output = Vec<HingeTangent>;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Vec<HingeTangent> {
-        let Self { bending, members } = self;
-        let is_inelastic = bending.is_inelastic();
-        let mut tangents = Vec::with_capacity(members.len());
-        for hinge in members {
-            let hinge = *hinge as usize;
-            let weight = if is_inelastic {
-                bending.softened(hinge)
-            } else {
-                bending.diagonal_stiffness(hinge)
-            };
-            let scale = weight.max(0.0).sqrt();
-            tangents.push(HingeTangent(bending.scaled_gradients(lanes, hinge, scale)));
-        }
-        tangents
-    }
-}
-
-/// Bending. The assembled tangent has the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of hinges and
-/// preconditions the whole; the rest is matrix-free. So is that of the stabilisation.
+/// Bending. Its tangent is the scalar stiffness of the shape at rest.
 struct BendingElements {
     bending: Bending,
+    scalar: ScalarStiffness,
 }
 
 impl Elements for BendingElements {
@@ -240,19 +194,20 @@ impl Elements for BendingElements {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
+        self.scalar.inverse_beta = history.inverse_beta;
         self.bending.evaluate(positions, history, forces)
     }
 
-    fn has_matrix_free_tangent(&self) -> bool {
-        !self.bending.is_inelastic()
+    fn scalar_stiffness(&self) -> Option<&ScalarStiffness> {
+        Some(&self.scalar)
     }
 
-    fn add_matrix_free_product(&mut self, direction: &[Row3], out: &mut [Row3]) {
-        self.bending.add_off_diagonal_product(direction, out);
+    fn add_tangent_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        self.bending.add_gauss_newton_product(direction, out);
     }
 
-    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(MemberTangents(dispatch(HingeTangents { bending: &self.bending, members })))
+    fn tangents<'a>(&'a self, _members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(NoTangents)
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
@@ -260,11 +215,17 @@ impl Elements for BendingElements {
     }
 
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
+        let is_other = self.bending.material(cloth) != material;
         self.bending.set_material(mesh, cloth, material);
+        if is_other {
+            self.scalar.replace(self.bending.scalar_stiffness(mesh));
+        }
     }
 
     fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
-        self.bending.set_pinned(mesh, pinned);
+        if self.bending.set_pinned(mesh, pinned) {
+            self.scalar.replace(self.bending.scalar_stiffness(mesh));
+        }
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {

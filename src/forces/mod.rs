@@ -16,7 +16,8 @@ mod strain_history;
 pub use air::Air;
 pub use bending::{Bending, BendingLaw};
 pub use elements::{
-    BlockCode, BlockColumns, BlockContributions, ElasticEnergy, Elements, Tangents, block_code,
+    BlockCode, BlockColumns, BlockContributions, ElasticEnergy, Elements, ScalarStiffness,
+    Tangents, block_code,
 };
 pub use fem::fem;
 pub use inelastic::MaterialHistory;

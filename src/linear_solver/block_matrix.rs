@@ -5,6 +5,7 @@ use super::{
     contact_blocks::{ContactBlocks, OffGroupBlocks},
     group_product::LowerGroupBlocks,
     pattern::{GROUP, Pattern, SparseRows, group_rows, task_length},
+    scalar_couplings::ScalarCouplings,
 };
 use crate::simd::{Block, Kernel, Lanes, Row3, dispatch};
 use rayon::prelude::*;
@@ -47,6 +48,7 @@ pub struct BlockMatrix {
     pairs: Vec<BlockPair>,
     far: Vec<Block>,
     contact_blocks: ContactBlocks,
+    scalars: ScalarCouplings,
 }
 
 /// The blocks of one group of rows, to be filled.
@@ -89,6 +91,7 @@ impl BlockMatrix {
             pairs: vec![BlockPair::default(); pattern.pair_count()],
             far: vec![Block::default(); pattern.far().columns().len()],
             contact_blocks: ContactBlocks::default(),
+            scalars: ScalarCouplings::default(),
             pattern,
         }
     }
@@ -153,6 +156,17 @@ impl BlockMatrix {
         sum
     }
 
+    /// The part outside of the diagonal that is a number for each pair of rows.
+    #[must_use]
+    pub fn scalars(&self) -> &ScalarCouplings {
+        &self.scalars
+    }
+
+    /// Sets that part.
+    pub fn set_scalars(&mut self, scalars: ScalarCouplings) {
+        self.scalars = scalars;
+    }
+
     /// The blocks outside the pattern.
     #[must_use]
     pub fn contact_blocks(&self) -> &ContactBlocks {
@@ -169,14 +183,6 @@ impl BlockMatrix {
     /// Removes all blocks outside the pattern.
     pub fn clear_contact_blocks(&mut self) {
         self.contact_blocks.clear();
-    }
-
-    /// Replaces the blocks outside the pattern by lists of consecutive rows.
-    pub(crate) fn replace_contact_blocks(&mut self, lists: Vec<ContactBlocks>) {
-        self.contact_blocks.clear();
-        for list in &lists {
-            self.contact_blocks.append(list);
-        }
     }
 
     /// Fills the blocks on the pattern with `value(row, column)`.
@@ -223,7 +229,7 @@ impl BlockMatrix {
         touched: impl Fn(usize) -> bool + Sync,
         change: impl Fn(usize, usize, &Block) -> Block + Sync,
     ) {
-        let Self { pattern, diagonals, pairs, far, contact_blocks: coupling } = self;
+        let Self { pattern, diagonals, pairs, far, contact_blocks: coupling, .. } = self;
         let groups = split_groups(pattern, diagonals, pairs, far).into_par_iter();
         groups.for_each(|group| {
             map_off_group(pattern.far(), &group.rows, group.far, (&touched, &change));
@@ -291,6 +297,7 @@ impl BlockMatrix {
             starts,
             columns: &self.pattern.near_columns()[slots.clone()],
             pairs: &self.pairs[slots],
+            scalars: self.scalars.lower(rows),
         }
     }
 
@@ -311,7 +318,15 @@ impl BlockMatrix {
                     let rows = first..first + result.len();
                     let (near, outer) = (self.lower_group_blocks(&rows), self.off_group_blocks());
                     let diagonals = &self.diagonals[rows.clone()];
-                    dispatch(Product { near, diagonals, outer, rows, vector, result })
+                    dispatch(Product {
+                        near,
+                        diagonals,
+                        outer,
+                        scalars: &self.scalars,
+                        rows,
+                        vector,
+                        result,
+                    })
                 };
                 groups.map(product).collect()
             })
@@ -325,6 +340,7 @@ struct Product<'a> {
     near: LowerGroupBlocks<'a>,
     diagonals: &'a [Block],
     outer: [OffGroupBlocks<'a>; 2],
+    scalars: &'a ScalarCouplings,
     rows: Range<usize>,
     vector: &'a [Row3],
     result: &'a mut [Row3],
@@ -335,7 +351,7 @@ impl Kernel for Product<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
-        let Self { near, diagonals, outer, rows, vector, result } = self;
+        let Self { near, diagonals, outer, scalars, rows, vector, result } = self;
         let own = &vector[rows.clone()];
         let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
         from[..own.len()].copy_from_slice(own);
@@ -351,6 +367,10 @@ impl Kernel for Product<'_> {
                 let entry = &mut into[row - rows.start];
                 *entry = std::array::from_fn(|k| entry[k] + product[k]);
             });
+        }
+        for (row, entry) in rows.clone().zip(&mut into) {
+            let far = scalars.far_product(row, vector);
+            *entry = std::array::from_fn(|k| entry[k] + far[k]);
         }
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)

@@ -20,8 +20,9 @@ use rayon::prelude::*;
 pub struct Workspace {
     residual: Vec<Row3>,
     direction: Vec<Row3>,
-    /// The preconditioned residual; between two of them the product of the matrix and the direction.
+    /// Product of the matrix and the direction.
     image: Vec<Row3>,
+    preconditioned: Vec<Row3>,
 }
 
 /// Result of a solve.
@@ -72,12 +73,6 @@ impl ConjugateGradientsParameters {
     const DEFAULT: Self = Self { early_reduction: 1.0e-3, rounding: 1.0e-6 };
 }
 
-/// Term of a matrix that is not assembled: known by its products with vectors alone.
-pub trait MatrixFreeTerm {
-    /// Adds the product with a vector to `image`.
-    fn add_product(&mut self, vector: &[Row3], image: &mut [Row3]);
-}
-
 /// A linear system with constraints: S A S d = S b.
 pub struct FilteredSystem<'a> {
     /// S A S + (I − S)δ: see [`Filter::apply_to`].
@@ -86,8 +81,6 @@ pub struct FilteredSystem<'a> {
     pub right_side: &'a [Row3],
     /// Terms that are added to the matrix.
     pub rank_one_terms: &'a [RankOneTerm],
-    /// Another one, which the preconditioner does not see.
-    pub matrix_free_term: Option<&'a mut dyn MatrixFreeTerm>,
     /// Rigid motions of a coarse correction to the preconditioner.
     pub rigid_motions: Option<RigidMotions>,
     /// S.
@@ -121,34 +114,29 @@ impl RankOneTerm {
 
 #[cfg(test)]
 impl<'a> FilteredSystem<'a> {
-    /// System of an assembled matrix alone, without deflation.
+    /// System of a matrix alone, without deflation.
     pub(super) fn assembled(
         matrix: &'a BlockMatrix,
         right_side: &'a [Row3],
         filter: &'a Filter,
     ) -> Self {
-        let (matrix_free_term, rigid_motions) = (None, None);
-        Self { matrix, right_side, rank_one_terms: &[], matrix_free_term, rigid_motions, filter }
+        Self { matrix, right_side, rank_one_terms: &[], rigid_motions: None, filter }
     }
 }
 
 impl FilteredSystem<'_> {
     /// Writes the product S A `vector` to `image`, for a filtered vector. Returns the scalar product of both.
-    fn product(&mut self, vector: &[Row3], image: &mut [Row3]) -> f64 {
+    fn product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
         let mut curvature = self.matrix.times_and_dot(vector, image);
         for term in self.rank_one_terms {
             curvature += term.add_product(vector, image);
-        }
-        if let Some(term) = self.matrix_free_term.as_mut() {
-            term.add_product(vector, image);
-            curvature = dot(vector, image);
         }
         self.filter.apply(image);
         curvature
     }
 
-    /// Prepares the coarse correction: filters the rigid motions and makes them orthonormal in the norm of the assembled
-    /// matrix. Solves for them, and subtracts the product of the solution from the residual.
+    /// Prepares the coarse correction: filters the rigid motions and makes them orthonormal in the norm of the matrix.
+    /// Solves for them, and subtracts the product of the solution from the residual.
     fn solve_for_rigid_motions(&mut self, workspace: &mut Workspace, solution: &mut [Row3]) {
         let Some(motions) = &mut self.rigid_motions else { return };
         self.filter.apply_to_motions(&mut motions.rows);
@@ -181,7 +169,9 @@ impl FilteredSystem<'_> {
 
 /// Solves S A S d = S b for the free components of `solution`, which has to be 0 at the start.
 ///
-/// The residual is measured in the norm of the preconditioner's inverse.
+/// The residual is measured in the norm of the preconditioner's inverse. The preconditioner may change a little from one
+/// iteration to the next: directions are made conjugate by the product itself (Notay, "Flexible conjugate gradients",
+/// 2000).
 pub fn conjugate_gradients(
     mut system: FilteredSystem<'_>,
     preconditioner: &mut dyn Preconditioner,
@@ -191,9 +181,9 @@ pub fn conjugate_gradients(
 ) -> SolveOutcome {
     workspace.reset(system.right_side);
     system.solve_for_rigid_motions(workspace, solution);
-    system.precondition(preconditioner, &workspace.residual, &mut workspace.image);
-    workspace.direction.copy_from_slice(&workspace.image);
-    let start = dot(&workspace.residual, &workspace.image);
+    system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
+    workspace.direction.copy_from_slice(&workspace.preconditioned);
+    let start = dot(&workspace.residual, &workspace.preconditioned);
     let mut progress = Progress { start, current: start, iterations: 0, update: f64::INFINITY };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && !stopping.is_met(&progress, solution) {
@@ -207,9 +197,10 @@ pub fn conjugate_gradients(
             progress.update = alpha * root_mean_square(&workspace.direction);
         }
         workspace.update_residual(alpha as f32);
-        system.precondition(preconditioner, &workspace.residual, &mut workspace.image);
-        let next = dot(&workspace.residual, &workspace.image);
-        workspace.update_solution(alpha as f32, (next / progress.current) as f32, solution);
+        system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
+        let next = dot(&workspace.residual, &workspace.preconditioned);
+        let beta = -dot(&workspace.preconditioned, &workspace.image) / curvature;
+        workspace.update_solution(alpha as f32, beta as f32, solution);
         progress.current = next;
         progress.iterations += 1;
     }
@@ -257,7 +248,7 @@ impl Workspace {
         let count = right_side.len();
         self.residual.clear();
         self.residual.extend_from_slice(right_side);
-        for vector in [&mut self.direction, &mut self.image] {
+        for vector in [&mut self.direction, &mut self.image, &mut self.preconditioned] {
             vector.resize(count, [0.0; 4]);
         }
     }
@@ -276,7 +267,7 @@ impl Workspace {
 
     /// x ← x + α p, then p ← z + β p with the preconditioned residual z.
     fn update_solution(&mut self, alpha: f32, beta: f32, solution: &mut [Row3]) {
-        let vectors = (solution, &mut self.direction, &self.image);
+        let vectors = (solution, &mut self.direction, &self.preconditioned);
         vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
             |(solution, direction, preconditioned)| {
                 for k in 0..4 {

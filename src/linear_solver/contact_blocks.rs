@@ -45,21 +45,6 @@ impl ContactBlocks {
         self.blocks.clear();
     }
 
-    /// Adds a row below all others, with ascending columns.
-    pub(crate) fn push_row(&mut self, row: u32, blocks: &[(u32, Block)]) {
-        self.list.push_row(row, blocks.iter().map(|(column, _)| *column));
-        self.blocks.extend(blocks.iter().map(|(_, block)| *block));
-    }
-
-    /// Adds rows below all others.
-    pub(crate) fn append(&mut self, other: &Self) {
-        for (position, row) in other.list.rows().iter().enumerate() {
-            let slots = other.list.slots(position);
-            self.list.push_row(*row, other.list.columns()[slots.clone()].iter().copied());
-            self.blocks.extend_from_slice(&other.blocks[slots]);
-        }
-    }
-
     /// Rows and columns of the blocks.
     #[must_use]
     pub fn rows(&self) -> &SparseRows {

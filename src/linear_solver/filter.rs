@@ -71,6 +71,14 @@ impl Filter {
         }
     }
 
+    /// Projects the diagonal blocks of a matrix that commute with S.
+    pub(super) fn project_blocks(&self, blocks: &mut [Block]) {
+        for (row, projector) in &self.projectors {
+            let block = &mut blocks[*row as usize];
+            *block = projector.product(block);
+        }
+    }
+
     /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that a preconditioner of the matrix
     /// respects the constraints.
     pub fn apply_to(&self, matrix: &mut BlockMatrix) {
@@ -80,7 +88,7 @@ impl Filter {
         matrix.map(
             |row| self.index[row] > 0,
             |row, column, block| {
-                let (left, right) = (self.projector_block(row), self.projector_block(column));
+                let (left, right) = (self.projector(row), self.projector(column));
                 let mut result = left.map_or(*block, |left| left.product(block));
                 result = right.map_or(result, |right| result.product(right));
                 if let (Some(projector), true) = (left, row == column) {
@@ -91,7 +99,8 @@ impl Filter {
         );
     }
 
-    fn projector_block(&self, row: usize) -> Option<&Block> {
+    /// S of a row; `None` where it is the identity.
+    pub(super) fn projector(&self, row: usize) -> Option<&Block> {
         let position = self.index[row].checked_sub(1)?;
         Some(&self.projectors[position as usize].1)
     }
@@ -222,15 +231,15 @@ impl Prescribed {
     }
 
     /// The directions with the entry qᵀAq of the matrix in N/m and the force qᵀ(A d − b) in N of a `solution` d.
-    /// `matrix_free_loads` is the product of d with what is not in the matrix; empty if nothing is.
+    /// `scalar_loads` is the product of d with what is not in the matrix; empty if nothing is.
     pub fn forces(
         &self,
         solution: &[Row3],
-        matrix_free_loads: &[Row3],
+        scalar_loads: &[Row3],
     ) -> impl Iterator<Item = (&Direction, f64, f64)> {
         let mut products = self.products(solution);
         for (product, one) in products.iter_mut().zip(&self.directions) {
-            *product += matrix_free_loads.get(one.row).map_or(0.0, |load| along(load, &one.unit));
+            *product += scalar_loads.get(one.row).map_or(0.0, |load| along(load, &one.unit));
         }
         let entries = self.directions.iter().zip(&self.stiffnesses).zip(products);
         entries.map(|((one, stiffness), product)| {

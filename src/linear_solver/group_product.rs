@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Products with the blocks inside one group of rows.
 
-use super::{block_matrix::BlockPair, pattern::GROUP};
+use super::{block_matrix::BlockPair, pattern::GROUP, scalar_couplings::LowerScalars};
 use crate::simd::{Lanes, Row3};
 
 /// A vector on the rows of a group; of fixed length, so that no index can leave it.
@@ -15,6 +15,8 @@ pub(crate) struct LowerGroupBlocks<'a> {
     /// Columns of the pairs of the group.
     pub(crate) columns: &'a [[u16; 2]],
     pub(crate) pairs: &'a [BlockPair],
+    /// Entries of the scalar part.
+    pub(crate) scalars: LowerScalars<'a>,
 }
 
 impl<'a> LowerGroupBlocks<'a> {
@@ -47,7 +49,14 @@ impl<'a> LowerGroupBlocks<'a> {
             );
         }
         let [a, b] = lanes.split(sum);
-        std::array::from_fn(|k| a[k] + b[k])
+        let mut sum: Row3 = std::array::from_fn(|k| a[k] + b[k]);
+        for (column, value) in self.scalars.row(row) {
+            let entry = &from[column % GROUP];
+            for k in 0..4 {
+                sum[k] += value * entry[k];
+            }
+        }
+        sum
     }
 
     /// into_j −= B_ijᵀ value over the columns j < i of a row i.
@@ -66,6 +75,12 @@ impl<'a> LowerGroupBlocks<'a> {
             for (column, product) in columns.iter().zip(&products) {
                 let entry = &mut into[usize::from(*column) % GROUP];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            }
+        }
+        for (column, scalar) in self.scalars.row(row) {
+            let entry = &mut into[column % GROUP];
+            for k in 0..4 {
+                entry[k] -= scalar * value[k];
             }
         }
     }

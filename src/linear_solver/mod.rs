@@ -15,16 +15,18 @@ mod group_product;
 mod ordering;
 mod pattern;
 pub mod preconditioner;
+mod scalar_couplings;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use coarse_correction::{MotionRow, NO_BODY, RigidMotions};
 pub use conjugate_gradients::{
-    FilteredSystem, MatrixFreeTerm, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance,
-    Workspace, conjugate_gradients,
+    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance, Workspace,
+    conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;
 pub use pattern::{GROUP, Pattern, SparseRows};
 pub(crate) use preconditioner::{BlockJacobi, IncompleteCholesky};
-pub use preconditioner::{LevelSizes, Multigrid, Preconditioner};
+pub use preconditioner::{FilteredMatrix, Multigrid, Preconditioner};
+pub use scalar_couplings::{ScalarCouplings, ScalarPattern};

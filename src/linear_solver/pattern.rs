@@ -85,7 +85,7 @@ impl SparseRows {
     }
 
     /// Columns of a row, in ascending order.
-    fn columns_of(&self, row: u32) -> &[u32] {
+    pub(super) fn columns_of(&self, row: u32) -> &[u32] {
         let slots = self.rows.binary_search(&row).map(|position| self.slots(position));
         &self.columns[slots.unwrap_or_default()]
     }

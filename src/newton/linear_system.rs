@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{
     linear_solver::{
-        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, MatrixFreeTerm, Multigrid,
-        Ordering, Preconditioner, RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
+        BlockJacobi, Filter, FilteredMatrix, FilteredSystem, IncompleteCholesky, Multigrid,
+        Preconditioner, RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
     },
     mesh::UnionFind,
     response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
     simd::{Block, Row3},
-    system::{EquationsOfMotion, MatrixFreeBuffers, MatrixFreeTangent, TangentMatrix},
+    system::{EquationsOfMotion, TangentMatrix},
     vec3::Vec3,
 };
 
@@ -37,9 +37,8 @@ pub(crate) struct LinearSystem {
     right_hand_side: Vec<Row3>,
     /// Solution: the Newton step, in m.
     pub(super) newton_step: Vec<Row3>,
-    /// Product of the matrix-free part with the prescribed displacements or the solution, in N.
-    matrix_free_loads: Vec<Row3>,
-    matrix_free_buffers: MatrixFreeBuffers,
+    /// Product of the scalar part of the matrix with the prescribed displacements or the solution, in N.
+    scalar_loads: Vec<Row3>,
 }
 
 /// Point at which an objective is linearised.
@@ -68,8 +67,7 @@ impl LinearSystem {
             rank_one_terms: Vec::new(),
             right_hand_side: vec![[0.0; 4]; count],
             newton_step: vec![[0.0; 4]; count],
-            matrix_free_loads: Vec::new(),
-            matrix_free_buffers: MatrixFreeBuffers::default(),
+            scalar_loads: Vec::new(),
             tangent,
             assembled_matrix_id: None,
         }
@@ -115,14 +113,18 @@ impl LinearSystem {
         self.assemble_contacts(point.objective.response, point.positions);
         let prescribed = &mut self.active_set.prescribed;
         prescribed.eliminate(&self.tangent.matrix, &self.rank_one_terms, &mut self.right_hand_side);
-        self.subtract_matrix_free_loads(point.objective);
+        self.subtract_scalar_loads();
         self.filter.apply(&mut self.right_hand_side);
         for term in &mut self.rank_one_terms {
             self.filter.apply(&mut term.vector);
         }
         if !is_up_to_date {
             self.filter.apply_to(&mut self.tangent.matrix);
-            report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
+            let TangentMatrix { matrix, ordering, .. } = &self.tangent;
+            let vertices = (0..point.positions.len()).map(|row| ordering.vertex(row));
+            let positions: Vec<Vec3> = vertices.map(|vertex| point.positions[vertex]).collect();
+            let filtered = FilteredMatrix { matrix, filter: &self.filter, positions: &positions };
+            report.time(Task::Preconditioner, || self.preconditioner.update(filtered));
         }
         let stopping = linear_stopping_criterion(context, self.couples_layers());
         let is_solved = self.solve(&mut point, stopping, report);
@@ -230,43 +232,23 @@ impl LinearSystem {
         self.active_set.set(dirichlet, constraints, &self.tangent.ordering, &mut self.filter);
     }
 
-    /// Matrix-free part of the matrix of an objective.
-    fn matrix_free_tangent<'a>(
-        objective: &'a mut Objective<'_>,
-        ordering: &'a Ordering,
-        buffers: &'a mut MatrixFreeBuffers,
-    ) -> Option<MatrixFreeTangent<'a>> {
-        let Objective { dynamics, stage, quadratic_model: None, .. } = objective else {
-            return None;
-        };
-        MatrixFreeTangent::new(dynamics, stage, ordering, buffers)
-    }
-
-    /// Subtracts the product of the matrix-free part with the prescribed displacements from the right-hand side.
-    fn subtract_matrix_free_loads(&mut self, objective: &mut Objective<'_>) {
+    /// Subtracts the product of the scalar part with the prescribed displacements from the right-hand side.
+    fn subtract_scalar_loads(&mut self) {
         self.newton_step.fill([0.0; 4]);
         self.active_set.prescribed.complete(&mut self.newton_step);
-        if self.update_matrix_free_loads(objective) {
-            for (load, product) in self.right_hand_side.iter_mut().zip(&self.matrix_free_loads) {
-                *load = std::array::from_fn(|k| load[k] - product[k]);
-            }
+        self.update_scalar_loads();
+        for (load, product) in self.right_hand_side.iter_mut().zip(&self.scalar_loads) {
+            *load = std::array::from_fn(|k| load[k] - product[k]);
         }
     }
 
-    /// Updates the product of the matrix-free part with the present solution. Returns whether there are such a part and
-    /// prescribed displacements.
-    fn update_matrix_free_loads(&mut self, objective: &mut Objective<'_>) -> bool {
-        self.matrix_free_loads.clear();
-        if !self.active_set.prescribed.is_any() {
-            return false;
+    /// Updates the product of the scalar part with the present solution; none where no displacement is prescribed.
+    fn update_scalar_loads(&mut self) {
+        self.scalar_loads.clear();
+        if self.active_set.prescribed.is_any() {
+            self.scalar_loads.resize(self.newton_step.len(), [0.0; 4]);
+            self.tangent.matrix.scalars().add_product(&self.newton_step, &mut self.scalar_loads);
         }
-        let (ordering, buffers) = (&self.tangent.ordering, &mut self.matrix_free_buffers);
-        let Some(mut term) = Self::matrix_free_tangent(objective, ordering, buffers) else {
-            return false;
-        };
-        self.matrix_free_loads.resize(self.newton_step.len(), [0.0; 4]);
-        term.add_product(&self.newton_step, &mut self.matrix_free_loads);
-        true
     }
 
     /// Solves the system. Returns whether the solution is finite.
@@ -280,14 +262,11 @@ impl LinearSystem {
         let ordering = &*self.tangent.ordering;
         let objective = &mut *point.objective;
         let rigid_motions = objective.rigid_motions(point.pieces, point.positions, ordering);
-        let mut term =
-            Self::matrix_free_tangent(objective, ordering, &mut self.matrix_free_buffers);
         let outcome = report.time(Task::LinearSolve, || {
             let system = FilteredSystem {
                 matrix: &self.tangent.matrix,
                 right_side: &self.right_hand_side,
                 rank_one_terms: &self.rank_one_terms,
-                matrix_free_term: term.as_mut().map(|term| term as &mut dyn MatrixFreeTerm),
                 rigid_motions,
                 filter: &self.filter,
             };
@@ -301,7 +280,7 @@ impl LinearSystem {
             return false;
         }
         self.active_set.prescribed.complete(&mut self.newton_step);
-        self.update_matrix_free_loads(point.objective);
+        self.update_scalar_loads();
         self.newton_step.iter().all(|row| row[..3].iter().all(|component| component.is_finite()))
     }
 
@@ -314,7 +293,7 @@ impl LinearSystem {
         let squared_norms = norm.products_per_cloth(ordering, loads, &self.newton_step);
         let (multipliers, gain) = self.active_set.update_multipliers(
             &self.newton_step,
-            &self.matrix_free_loads,
+            &self.scalar_loads,
             &mut objective.response.contact_set,
         );
         let decrease = PredictedDecrease {

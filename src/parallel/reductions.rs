@@ -30,23 +30,6 @@ pub(crate) fn sum_zipped<A: Send, B: Send>(
     sums.iter().sum()
 }
 
-/// Cuts the entries of compressed rows into groups of `count` rows: the rows, and their entries.
-pub(crate) fn split_rows<'a, T>(
-    mut entries: &'a mut [T],
-    starts: &[u32],
-    count: usize,
-) -> Vec<(std::ops::Range<usize>, &'a mut [T])> {
-    let row_count = starts.len() - 1;
-    let mut groups = Vec::with_capacity(row_count.div_ceil(count));
-    for first in (0..row_count).step_by(count) {
-        let end = (first + count).min(row_count);
-        let (group, rest) = entries.split_at_mut((starts[end] - starts[first]) as usize);
-        groups.push((first..end, group));
-        entries = rest;
-    }
-    groups
-}
-
 /// Values of `one(index)` over `0..count` that are not `None`, in order, in the buffer `room`.
 pub(crate) fn collect<T: Send>(
     count: usize,

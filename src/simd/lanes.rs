@@ -22,8 +22,6 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
 
     /// Four numbers in double precision.
     fn widened(self, row: &Row3) -> Self::Four;
-    /// Four numbers, rounded.
-    fn rounded(self, four: Self::Four) -> Row3;
 
     /// Two blocks, transposed.
     #[inline(always)]
@@ -106,11 +104,6 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn rounded(self, four: [f64; 4]) -> Row3 {
-        four.map(|value| value as f32)
-    }
-
-    #[inline(always)]
     fn times(self, block: &Block, vector: &Row3) -> Row3 {
         let [a, b, c] = block.0;
         std::array::from_fn(|k| a[k] * vector[0] + b[k] * vector[1] + c[k] * vector[2])
@@ -180,11 +173,6 @@ mod avx {
         #[inline(always)]
         fn widened(self, row: &Row3) -> __m256d {
             self.avx._mm256_cvtps_pd(cast(*row))
-        }
-
-        #[inline(always)]
-        fn rounded(self, four: __m256d) -> Row3 {
-            cast(self.avx._mm256_cvtpd_ps(four))
         }
 
         #[inline(always)]

@@ -22,7 +22,15 @@ pub(crate) const VISCOSITY_PROBE_RATE: f64 = 1.0e3;
 
 /// K in N/m and D in N·s/m, by vertices, without diagonals: each row sums to 0.
 #[derive(Clone, Debug)]
-pub(crate) struct ConstantStiffness(CsMatI<Vector2<f64>, u32>);
+pub(crate) struct ConstantStiffness {
+    /// Of elements with blocks in the tangent matrix.
+    blocks: Entries,
+    /// Of elements with a scalar stiffness, whose couplings reach farther.
+    scalars: Entries,
+}
+
+/// Entries of K and D.
+type Entries = CsMatI<Vector2<f64>, u32>;
 
 /// Constant stiffness with the revision of the materials that it was computed for.
 #[derive(Clone, Debug, Default)]
@@ -59,20 +67,22 @@ impl ConstantStiffness {
                 entries.add_triplet(vertex, other, Vector2::new(stiffness, viscosity));
             }
         }
-        Self(entries.to_csr())
+        Self { blocks: entries.to_csr(), scalars: scalar_entries(dynamics) }
     }
 
     /// Twice these matrices.
     pub(crate) fn doubled(&self) -> Self {
-        Self(self.0.map(|entry| entry * 2.0))
+        let doubled = |entries: &Entries| entries.map(|entry| entry * 2.0);
+        Self { blocks: doubled(&self.blocks), scalars: doubled(&self.scalars) }
     }
 
     /// The entries of a row at the factors a and b: columns and values of aK + bD.
     fn row(&self, row: usize, factors: [f64; 2]) -> impl Iterator<Item = (usize, f64)> {
-        let slots = self.0.indptr().outer_inds_sz(row);
-        let columns = self.0.indices()[slots.clone()].iter();
-        let entries = columns.zip(&self.0.data()[slots]);
-        entries.map(move |(column, entry)| (*column as usize, at(factors, entry)))
+        [&self.blocks, &self.scalars].into_iter().flat_map(move |matrix| {
+            let slots = matrix.indptr().outer_inds_sz(row);
+            let entries = matrix.indices()[slots.clone()].iter().zip(&matrix.data()[slots]);
+            entries.map(move |(column, entry)| (*column as usize, at(factors, entry)))
+        })
     }
 
     /// Product of aK + bD and a field, with the factors a and b: the negative linear force of Etzmuss 2002, eq. 3.19.
@@ -105,17 +115,34 @@ impl ConstantStiffness {
             let value = if row == column {
                 diagonal[row] - self.row(row, factors).map(|(_, value)| value).sum::<f64>()
             } else {
-                self.0.get(row, column).map_or(0.0, |value| at(factors, value))
+                self.blocks.get(row, column).map_or(0.0, |value| at(factors, value))
             };
             Block::scaled_identity(value as f32)
         });
+        tangent.set_scalars(&self.scalars.map(|entry| at(factors, entry)));
     }
 }
 
 impl Default for ConstantStiffness {
     fn default() -> Self {
-        Self(CsMatI::zero((0, 0)))
+        Self { blocks: CsMatI::zero((0, 0)), scalars: CsMatI::zero((0, 0)) }
     }
+}
+
+/// Entries of the elements with a scalar stiffness, without diagonals.
+fn scalar_entries(dynamics: &EquationsOfMotion) -> Entries {
+    let count = dynamics.vertex_count();
+    let mut entries = TriMatI::new((count, count));
+    for stiffness in dynamics.elements.kinds.iter().filter_map(|one| one.scalar_stiffness()) {
+        for (matrix, unit) in
+            [(&stiffness.elastic, Vector2::x()), (&stiffness.viscous, Vector2::y())]
+        {
+            for (value, (row, column)) in matrix.iter().filter(|(_, (row, column))| row != column) {
+                entries.add_triplet(row as usize, column as usize, unit * *value);
+            }
+        }
+    }
+    entries.to_csr()
 }
 
 /// Entry of aK + bD.

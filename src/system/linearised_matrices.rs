@@ -4,7 +4,7 @@
 
 use super::{
     constant_stiffness::VISCOSITY_PROBE_RATE, equations_of_motion::EquationsOfMotion,
-    matrix_free_couplings::matrix_free_couplings, tangent_matrix::TangentMatrix,
+    tangent_couplings::tangent_couplings, tangent_matrix::TangentMatrix,
 };
 use crate::{linear_solver::BlockMatrix, vec3::Vec3};
 use nalgebra::Matrix3;
@@ -41,12 +41,12 @@ impl LinearisedMatrices {
         }
         let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
         let (mut stiffness, mut damping) = (Triplets::new(positions), Triplets::new(positions));
-        matrix_free_couplings(dynamics, |vertex, other, elastic| {
+        tangent_couplings(dynamics, |vertex, other, elastic| {
             stiffness.add_coupling(vertex, other, elastic);
             damping.add_coupling(vertex, other, &(-elastic / VISCOSITY_PROBE_RATE));
         });
         let viscous = tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone();
-        matrix_free_couplings(dynamics, |vertex, other, viscous| {
+        tangent_couplings(dynamics, |vertex, other, viscous| {
             damping.add_coupling(vertex, other, &(viscous / VISCOSITY_PROBE_RATE));
         });
         for ((), (row, column)) in &elastic.pattern().lower_triangle() {

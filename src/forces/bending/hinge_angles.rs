@@ -15,7 +15,7 @@ use super::{angle::AngleAndChange, hinges::Hinges};
 use crate::{
     mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,
-    simd::{Kernel, Lanes, Row3, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, lane_indices},
     vec3::Vec3,
 };
 use rayon::prelude::*;
@@ -126,17 +126,6 @@ impl HingeAngles {
         each.for_each(|(vertex, out)| *out += self.force(loads, hinges, vertex) * sign);
     }
 
-    /// Adds Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
-    pub(super) fn gather_rows(&self, loads: &[f64], hinges: &Hinges, out: &mut [Row3]) {
-        let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
-        each.for_each(|(vertex, out)| {
-            let force = self.force(loads, hinges, vertex);
-            for (out, force) in out.iter_mut().zip(force.iter()) {
-                *out += *force as f32;
-            }
-        });
-    }
-
     /// Bᵀ · moments at a vertex.
     #[inline(always)]
     fn force(&self, loads: &[f64], hinges: &Hinges, vertex: usize) -> Vec3 {
@@ -153,25 +142,6 @@ impl HingeAngles {
         sum
     }
 
-    pub(super) fn triangle_count(&self) -> usize {
-        self.triangles.len()
-    }
-
-    /// Rate at which each edge of a triangle turns, times its length, when vertices move along `direction`.
-    pub(super) fn rates_of_edges(&self, direction: &[Row3], rates: &mut [[f64; 3]]) {
-        let Self { triangles, normals, dots, .. } = self;
-        let each = rates.par_iter_mut().enumerate().with_min_len(MIN_PER_TASK);
-        each.for_each(|(triangle, rates)| {
-            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
-            let normal = &normals[triangle];
-            let along = |end: &Row3| -> f64 {
-                let component = |k: usize| normal[k] * f64::from(end[k] - p0[k]);
-                component(0) + component(1) + component(2)
-            };
-            *rates = edge_rates(dots[triangle], [0.0, along(p1), along(p2)]);
-        });
-    }
-
     /// Rate at which a hinge folds, given the rates of all edges of triangles.
     #[inline(always)]
     pub(super) fn rate(&self, hinges: &Hinges, edge_rates: &[f64], hinge: usize) -> f64 {
@@ -182,39 +152,6 @@ impl HingeAngles {
     /// 1/l of each hinge.
     pub(super) fn inverse_lengths(&self) -> &[f64] {
         &self.inverse_lengths
-    }
-
-    /// ∂θ/∂x of one hinge at its vertices a, b, c, d, times `scale` and rounded; the fourth number is padding.
-    #[inline(always)]
-    pub(super) fn scaled_gradients<L: Lanes>(
-        &self,
-        lanes: L,
-        hinges: &Hinges,
-        hinge: usize,
-        scale: f64,
-    ) -> [Row3; 4] {
-        let scale = scale * self.inverse_lengths[hinge];
-        let [left, right] = &hinges.slots[hinge];
-        let (left, left_next, left_last) = self.side(lanes, *left, scale);
-        let (right, right_next, right_last) = self.side(lanes, *right, scale);
-        // As in `gradients`.
-        let times = |normal: L::Four, factor: f64| lanes.product(normal, lanes.splat_four(factor));
-        let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
-        [
-            lanes.rounded(sum(-left_last, -right_next)),
-            lanes.rounded(sum(-left_next, -right_last)),
-            lanes.rounded(times(left, left_next + left_last)),
-            lanes.rounded(times(right, right_next + right_last)),
-        ]
-    }
-
-    /// ν of the triangle of a slot, and `scale` times the c of the two corners after that of the slot.
-    #[inline(always)]
-    fn side<L: Lanes>(&self, lanes: L, slot: u32, scale: f64) -> (L::Four, f64, f64) {
-        let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
-        let (dots, normal) = (&self.dots[triangle], &self.normals[triangle]);
-        let (next, last) = (dots[[1, 2, 0][corner]], dots[[2, 0, 1][corner]]);
-        (lanes.load_four(&[normal.x, normal.y, normal.z, 0.0]), scale * next, scale * last)
     }
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d.

@@ -76,16 +76,17 @@ impl HingeMatrix {
         combine(&near, self.transposed_far.row(hinge), hinge, neighbours, value)
     }
 
-    /// Row and value of all entries of a column; some of them 0, and then any row.
-    pub(super) fn entries_of_column(
+    /// Column and value of all entries of a row; some of them 0, and then any column.
+    pub(super) fn entries_of_row(
         &self,
         hinge: usize,
         neighbours: &[u32; 4],
     ) -> impl Iterator<Item = (u32, f64)> {
-        let rows = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
-        let near = rows.zip(self.near_column(hinge, neighbours).map(f64::from));
-        let far = self.transposed_far.row(hinge).iter();
-        near.chain(far.map(|(_, row, value)| (*row, f64::from(*value))))
+        let [[a, b], [c, d]] = self.near[hinge];
+        let columns = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
+        let near = columns.zip([self.own[hinge], a, b, c, d].map(f64::from));
+        let far = self.far.row(hinge).iter();
+        near.chain(far.map(|(_, column, value)| (*column, f64::from(*value))))
     }
 
     /// The coefficients of a hinge in its own row and in those of its neighbours.

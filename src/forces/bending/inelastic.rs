@@ -36,8 +36,6 @@ struct PlateTriangle {
 struct NonlinearPart {
     /// m of each edge more than the linear one.
     moments: [f64; 3],
-    /// D₁₁, D₂₂, D₁₂, D₆₆ of small changes.
-    moduli: [f64; 4],
 }
 
 /// All triangles in bending.
@@ -115,26 +113,12 @@ impl InelasticPlates {
                 let linear = apply(inelastic.law(triangle).linear(), &curvature);
                 let beyond = [0, 1, 2].map(|k| response.stress[k] - linear[k]);
                 let moments = plate.forms.map(|form| plate.area * dot(&form, &beyond));
-                *correction = NonlinearPart { moments, moduli: response.moduli };
+                *correction = NonlinearPart { moments };
                 plate.area * (response.potential() - 0.5 * dot(&curvature, &linear))
             },
         );
         passes.add_moments(hinges, |slot| corrections[slot / 3].moments[slot % 3]);
         potential
-    }
-
-    /// Ratio of the inelastic to the linear stiffness of a hinge, over both of its triangles.
-    pub(super) fn softening(&self, hinge: usize, hinges: &Hinges) -> f64 {
-        let (mut left, mut whole) = (0.0, 0.0);
-        for slot in hinges.slots[hinge] {
-            let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
-            let plate = &self.members[triangle];
-            let form = &plate.forms[corner];
-            let linear = self.inelastic.law(triangle).linear();
-            left += plate.area * dot(form, &apply(&self.nonlinear_parts[triangle].moduli, form));
-            whole += plate.area * dot(form, &apply(linear, form));
-        }
-        if whole > 0.0 { left / whole } else { 1.0 }
     }
 
     /// Recoverable energy in excess of that of the linear law, in J.
@@ -232,17 +216,6 @@ impl crate::forces::bending::Bending {
         } else if material.is_inelastic() {
             self.plates = Some(self.new_plates(mesh));
         }
-    }
-
-    /// Whether any material is inelastic.
-    pub(crate) fn is_inelastic(&self) -> bool {
-        self.plates.is_some()
-    }
-
-    /// [`Self::diagonal_stiffness`] reduced by plastic flow in inelastic materials.
-    pub(crate) fn softened(&self, hinge: usize) -> f64 {
-        let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
-        self.diagonal_stiffness(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
     }
 
     fn new_plates(&self, mesh: &Mesh) -> InelasticPlates {

@@ -25,6 +25,7 @@ mod hinge_matrix;
 mod hinges;
 mod inelastic;
 mod plate;
+mod scalar_stiffness;
 mod stabilisation;
 mod stiffness;
 #[cfg(test)]
@@ -38,7 +39,7 @@ use crate::{
     material::{Material, PlateRigidity},
     mesh::{Mesh, hinge_angle_lanes},
     parallel::{BufferPool, reductions},
-    simd::{Kernel, Lanes, Row3, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, lane_indices},
     vec3::Vec3,
 };
 use hinge_angles::HingeAngles;
@@ -47,7 +48,7 @@ use inelastic::InelasticPlates;
 use rayon::prelude::*;
 use stabilisation::Stabilisation;
 use std::sync::Arc;
-use stiffness::{MomentPasses, OffDiagonalProduct, ProductBuffers, Stiffness};
+use stiffness::{MomentPasses, Stiffness};
 
 /// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,7 +104,6 @@ pub struct Bending {
     /// 1/β of the last evaluation.
     inverse_beta: f64,
     buffers: BufferPool<Vec<f64>>,
-    product_buffers: ProductBuffers,
     materials: Vec<Material>,
     /// Inelastic part; `None` if no material is inelastic.
     plates: Option<InelasticPlates>,
@@ -129,7 +129,6 @@ impl Bending {
             dampings: Dampings::new(mesh, &hinges, laws),
             inverse_beta: 0.0,
             buffers: BufferPool::new(1),
-            product_buffers: ProductBuffers::default(),
             materials: Vec::new(),
             plates: None,
             hinges,
@@ -161,13 +160,14 @@ impl Bending {
     }
 
     /// Sets the pinned vertices; a triangle with three pinned vertices clamps its neighbours. Rebuilds the geometric
-    /// correction, in linear time, if that changes any triangle.
+    /// correction, in linear time, if that changes any triangle. Returns whether it does.
     ///
     /// # Panics
     /// If there is not one flag for each vertex.
-    pub fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+    pub fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) -> bool {
         assert_eq!(pinned.len(), mesh.vertex_count(), "one pinned flag per vertex");
-        if self.hinges.set_pinned(mesh, pinned) {
+        let has_changed = self.hinges.set_pinned(mesh, pinned);
+        if has_changed {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {
@@ -176,9 +176,15 @@ impl Bending {
             }
             self.rebuild_stabilisation(mesh);
         }
+        has_changed
     }
 
     /// Sets a shared buffer.
+    /// Material of a cloth.
+    pub(in crate::forces) fn material(&self, cloth: usize) -> &Material {
+        &self.materials[cloth]
+    }
+
     pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
         self.buffers = buffers;
     }
@@ -269,21 +275,6 @@ impl Bending {
         self.gather_forces(passes, 1.0, out);
     }
 
-    /// Adds the same without the diagonal of S, BᵀSB − Σ [`Self::diagonal_stiffness`] ∇θ_e∇θ_eᵀ, for vectors in single precision.
-    pub fn add_off_diagonal_product(&mut self, direction: &[Row3], out: &mut [Row3]) {
-        let mut buffers = std::mem::take(&mut self.product_buffers);
-        OffDiagonalProduct {
-            hinges: &self.hinges,
-            stiffness: &self.stiffness,
-            stabilisation: self.stabilisation.as_ref().filter(|own| own.is_active()),
-            shape: &self.hinge_angles,
-            viscosity: |hinge| self.dampings.of(hinge) * self.inverse_beta,
-            diagonal: |hinge| self.diagonal_stiffness(hinge),
-        }
-        .add(direction, &mut buffers, out);
-        self.product_buffers = buffers;
-    }
-
     /// First half of the moments of the rates at which hinges fold along `direction`.
     fn moments_of_rates(&mut self, direction: &[Vec3]) -> MomentPasses {
         let mut passes = self.passes();
@@ -338,27 +329,6 @@ impl Bending {
     #[must_use]
     pub fn gradients(&self, hinge: usize) -> [Vec3; 4] {
         self.hinge_angles.gradients(hinge, &self.hinges)
-    }
-
-    /// Gradients of the angle of a hinge times `scale`, rounded to `f32`; the fourth number of each is padding.
-    #[inline(always)]
-    pub(crate) fn scaled_gradients<L: Lanes>(
-        &self,
-        lanes: L,
-        hinge: usize,
-        scale: f64,
-    ) -> [[f32; 4]; 4] {
-        self.hinge_angles.scaled_gradients(lanes, &self.hinges, hinge, scale)
-    }
-
-    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation, and the weight of the stabilisation.
-    ///
-    /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
-    #[must_use]
-    pub fn diagonal_stiffness(&self, hinge: usize) -> f64 {
-        let stabilised = self.stabilisation.as_ref().map_or(0.0, |s| s.tangent(hinge));
-        self.stiffness.diagonal(hinge) * (1.0 + self.dampings.of(hinge) * self.inverse_beta)
-            + stabilised
     }
 }
 

@@ -25,6 +25,7 @@ use super::{
 use crate::{material::Material, mesh::Mesh, parallel::reductions};
 use nalgebra::SVector;
 use rayon::prelude::*;
+use sprs::{CsMatI, TriMatI};
 
 /// Heuristic parameters of the stabilisation.
 struct StabilisationParameters {
@@ -32,18 +33,13 @@ struct StabilisationParameters {
     /// leaves zigzags. Evidence: sheets of cotton of 1 m on a ball, edges of 4 cm: correlation of neighbouring
     /// second differences −0.47 at 0, 0.22 at 10⁻³, 0.30 at 2·10⁻³; `test_a_sheet_on_a_ball_has_no_zigzags`.
     rigidity: f64,
-    /// Factor on the diagonal of the stiffness in the tangent, which leaves out all other entries (1). Effect: larger
-    /// slows the convergence of waves that are hardly stiffened; smaller lets short waves overshoot. Evidence: Newton
-    /// iterations a frame of that sheet 45 at 0.3, 7.8 at 1, 5.8 at 2.
-    tangent_factor: f64,
     /// Least part of a curvature's angles in a patch that is not angles of the other curvatures (1). Effect: smaller
     /// amplifies rounding; larger leaves out patches of slivers. Evidence: none; a guard against rounding.
     min_independent_part: f64,
 }
 
 impl StabilisationParameters {
-    const DEFAULT: Self =
-        Self { rigidity: 2.0e-3, tangent_factor: 2.0, min_independent_part: 1.0e-3 };
+    const DEFAULT: Self = Self { rigidity: 2.0e-3, min_independent_part: 1.0e-3 };
 }
 
 /// Hinges of a patch: those of two triangles.
@@ -57,9 +53,8 @@ type PatchAngles = SVector<f64, PATCH_HINGES>;
 pub(super) struct Stabilisation {
     /// Columns of V: of each hinge, for both deviations of its patch.
     deviations: [HingeMatrix; 2],
-    /// 1/(w_e d_e²) and Σ_f (VVᵀ)_ef² w_e/w_f of each hinge.
+    /// 1/(w_e d_e²) of each hinge.
     normalisation: Vec<f64>,
-    squares: Vec<f64>,
     /// k_e/(w_e d_e²), in N·m.
     stiffness: Vec<f64>,
     /// Moment of each hinge at the last evaluation, in N·m.
@@ -80,16 +75,15 @@ impl Stabilisation {
             .collect();
         let [first, second] =
             [0, 1].map(|k| rows.iter().map(|pair| pair[k].clone()).collect::<Vec<_>>());
-        let couplings = (0..hinges.count())
+        let normalisation = (0..hinges.count())
             .into_par_iter()
-            .map(|hinge| Coupling::new(hinge, hinges, &rows, &weights));
-        let (normalisation, squares) = couplings.map(|own| (own.normalisation, own.square)).unzip();
+            .map(|hinge| normalisation(hinge, hinges, &rows, &weights))
+            .collect();
         Self {
             deviations: [HingeMatrix::new(hinges, &first), HingeMatrix::new(hinges, &second)],
             stiffness: vec![0.0; hinges.count()],
             moments: Vec::new(),
             normalisation,
-            squares,
             stretch_scales,
         }
     }
@@ -187,6 +181,31 @@ impl Stabilisation {
             .for_each(|(hinge, result)| *result = self.gathered(hinges, hinge, |f| patches[f]));
     }
 
+    /// VVᵀ of the angles that `rates` gives, one row for each hinge.
+    pub(super) fn deviation_matrix(
+        &self,
+        hinges: &Hinges,
+        rates: &CsMatI<f64, u32>,
+    ) -> CsMatI<f64, u32> {
+        let count = hinges.count();
+        let mut sum: CsMatI<f64, u32> = CsMatI::zero((count, rates.cols()));
+        for own in &self.deviations {
+            let mut entries = TriMatI::new((count, count));
+            for hinge in 0..count {
+                for (column, value) in own.entries_of_row(hinge, &hinges.neighbours[hinge]) {
+                    if value != 0.0 {
+                        entries.add_triplet(hinge, column as usize, value);
+                    }
+                }
+            }
+            let deviations: CsMatI<f64, u32> = entries.to_csr();
+            let transposed: CsMatI<f64, u32> = deviations.transpose_view().to_csr();
+            let product: CsMatI<f64, u32> = &transposed * &(&deviations * rates);
+            sum = &sum + &product;
+        }
+        sum
+    }
+
     /// Energy of given angles, in J.
     fn energy(&self, hinges: &Hinges, angles: &[f64]) -> f64 {
         let angles: Vec<AngleAndChange> = angles.iter().map(|angle| [*angle, 0.0]).collect();
@@ -234,13 +253,6 @@ impl Stabilisation {
     #[inline(always)]
     pub(super) fn moment(&self, hinge: usize) -> f64 {
         self.moments.get(hinge).copied().unwrap_or(0.0)
-    }
-
-    /// Weight of a hinge in the tangent, in N·m.
-    #[inline(always)]
-    pub(super) fn tangent(&self, hinge: usize) -> f64 {
-        let factor = StabilisationParameters::DEFAULT.tangent_factor;
-        factor * self.stiffness[hinge] * self.squares[hinge]
     }
 }
 
@@ -304,38 +316,26 @@ fn orthogonal_part(vector: &PatchAngles, basis: &[PatchAngles]) -> PatchAngles {
     rest
 }
 
-/// How a hinge e is coupled with those around.
-struct Coupling {
-    /// 1/(w_e d_e²).
-    normalisation: f64,
-    /// Σ_f (VVᵀ)_ef² w_e/w_f.
-    square: f64,
-}
-
-impl Coupling {
-    fn new(hinge: usize, hinges: &Hinges, rows: &[[Row; 2]], weights: &[f64]) -> Self {
-        let mut products: Vec<(u32, f64)> = Vec::new();
-        let around = hinges.neighbours[hinge].map(|half| half as usize / 2);
-        for row in std::iter::once(hinge).chain(around).filter_map(|f| rows.get(f)).flatten() {
-            let Some((_, own)) = row.iter().find(|(member, _)| *member as usize == hinge) else {
-                continue;
-            };
-            for (member, value) in row {
-                match products.iter_mut().find(|(known, _)| known == member) {
-                    Some((_, sum)) => *sum += own * value,
-                    None => products.push((*member, own * value)),
-                }
+/// 1/(w_e d_e²) of a hinge.
+fn normalisation(hinge: usize, hinges: &Hinges, rows: &[[Row; 2]], weights: &[f64]) -> f64 {
+    let mut products: Vec<(u32, f64)> = Vec::new();
+    let around = hinges.neighbours[hinge].map(|half| half as usize / 2);
+    for row in std::iter::once(hinge).chain(around).filter_map(|f| rows.get(f)).flatten() {
+        let Some((_, own)) = row.iter().find(|(member, _)| *member as usize == hinge) else {
+            continue;
+        };
+        for (member, value) in row {
+            match products.iter_mut().find(|(known, _)| known == member) {
+                Some((_, sum)) => *sum += own * value,
+                None => products.push((*member, own * value)),
             }
         }
-        let weight = weights[hinge];
-        let ratio = |f: u32| weight / weights[f as usize];
-        let bound: f64 =
-            products.iter().map(|(f, product)| product.abs() * ratio(*f).sqrt()).sum::<f64>()
-                / weight;
-        let square = products.iter().map(|(f, product)| product.powi(2) * ratio(*f)).sum();
-        let normalisation = if bound > 0.0 { 1.0 / (weight * bound.powi(2)) } else { 0.0 };
-        Self { normalisation, square }
     }
+    let weight = weights[hinge];
+    let ratio = |f: u32| weight / weights[f as usize];
+    let sum: f64 = products.iter().map(|(f, product)| product.abs() * ratio(*f).sqrt()).sum();
+    let bound = sum / weight;
+    if bound > 0.0 { 1.0 / (weight * bound.powi(2)) } else { 0.0 }
 }
 
 impl Bending {

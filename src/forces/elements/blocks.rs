@@ -96,6 +96,13 @@ pub trait Tangents {
     );
 }
 
+/// Tangents of elements that add no blocks.
+pub(crate) struct NoTangents;
+
+impl Tangents for NoTangents {
+    fn add_blocks(&self, _: u32, _: &BlockContributions, _: &mut [BlockColumns]) {}
+}
+
 /// Tangents of elements of `N` corners by their blocks.
 pub(crate) trait AddBlock<const N: usize> {
     /// Adds a block of the tangent of an element.

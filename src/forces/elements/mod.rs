@@ -11,17 +11,19 @@
 mod blocks;
 mod element_loads;
 mod frames;
+mod scalar_stiffness;
 
-pub(crate) use blocks::{AddBlock, MemberTangents, StoredTangents};
+pub(crate) use blocks::{AddBlock, MemberTangents, NoTangents, StoredTangents};
 pub use blocks::{BlockCode, BlockContributions, Tangents, block_code};
 pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
+pub use scalar_stiffness::ScalarStiffness;
 
 use super::{
     inelastic::MaterialHistory,
     strain_history::{Strain, StrainHistory},
 };
-use crate::{material::Material, mesh::Mesh, parallel::BufferPool, simd::Row3, vec3::Vec3};
+use crate::{material::Material, mesh::Mesh, parallel::BufferPool, vec3::Vec3};
 use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.
@@ -103,13 +105,13 @@ pub trait Elements: Send + Sync {
     /// Prepares the tangents at the shape last evaluated.
     fn update_tangent(&mut self) {}
 
-    /// Whether the tangent has a part that is not in [`Self::tangents`].
-    fn has_matrix_free_tangent(&self) -> bool {
-        false
+    /// Tangent K ⊗ I₃ of elements that have it in the place of [`Self::tangents`].
+    fn scalar_stiffness(&self) -> Option<&ScalarStiffness> {
+        None
     }
 
-    /// Adds the product of `direction` and that part, at the shape last evaluated.
-    fn add_matrix_free_product(&mut self, _direction: &[Row3], _out: &mut [Row3]) {}
+    /// Adds the product of `direction` and the tangent at the shape last evaluated, for elements with a scalar stiffness.
+    fn add_tangent_product(&mut self, _direction: &[Vec3], _out: &mut [Vec3]) {}
 
     /// Tangents of some elements.
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The inverse of the diagonal blocks.
 
-use super::Preconditioner;
+use super::{FilteredMatrix, Preconditioner};
 use crate::{
     linear_solver::block_matrix::BlockMatrix,
     parallel::reductions,
@@ -16,7 +16,7 @@ pub struct BlockJacobi {
 }
 
 impl Preconditioner for BlockJacobi {
-    fn update(&mut self, matrix: &BlockMatrix) {
+    fn update(&mut self, FilteredMatrix { matrix, .. }: FilteredMatrix<'_>) {
         let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.map(Block::inverse).collect_into_vec(&mut self.inverses);
     }

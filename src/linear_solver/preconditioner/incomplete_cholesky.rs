@@ -3,7 +3,7 @@
 //! lower triangular on the pattern of A. Contact blocks outside the pattern are left out: the rest of A is positive
 //! definite and, for contacts between two sides, at least half of A.
 
-use super::Preconditioner;
+use super::{FilteredMatrix, Preconditioner};
 use crate::{
     linear_solver::{block_matrix::BlockMatrix, pattern::Pattern},
     simd::{Block, Row3},
@@ -73,7 +73,7 @@ impl IncompleteCholesky {
 }
 
 impl Preconditioner for IncompleteCholesky {
-    fn update(&mut self, matrix: &BlockMatrix) {
+    fn update(&mut self, FilteredMatrix { matrix, .. }: FilteredMatrix<'_>) {
         for row in 0..self.inverses.len() {
             self.factor_row(row, matrix);
         }
@@ -109,6 +109,7 @@ impl Preconditioner for IncompleteCholesky {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linear_solver::filter::Filter;
     use std::sync::Arc;
 
     /// A chain of blocks, for which a factorisation without fill is complete.
@@ -134,7 +135,8 @@ mod tests {
         let (mut image, mut solution) = (exact.clone(), exact.clone());
         matrix.times(&exact, &mut image);
         let mut factors = IncompleteCholesky::new(matrix.pattern());
-        factors.update(&matrix);
+        let filter = &Filter::new(1200);
+        factors.update(FilteredMatrix { matrix: &matrix, filter, positions: &[] });
         factors.apply(&matrix, &image, &mut solution);
         for (found, wanted) in solution.iter().zip(&exact) {
             for k in 0..3 {

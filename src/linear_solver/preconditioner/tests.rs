@@ -16,11 +16,10 @@ use nalgebra::Matrix3;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-type Vec3 = nalgebra::Vector3<f64>;
-
 /// Sheets of springs with room for contacts between them.
 struct Sheets {
     edges: Vec<[u32; 2]>,
+    positions: Vec<Vec3>,
     matrix: BlockMatrix,
     coupling: Vec<(u32, u32, Block)>,
 }
@@ -50,7 +49,12 @@ impl Sheets {
         for row in 0..matrix.pattern().row_count() {
             matrix.add_diagonal(row, &Block::scaled_identity(GROUND as f32));
         }
-        let mut sheets = Self { edges, matrix, coupling: Vec::new() };
+        let height = |vertex: u32| 0.2 * f64::from(vertex / side / side);
+        let position = |vertex: u32| [vertex % side, vertex / side % side].map(f64::from);
+        let positions = (0..count * side * side)
+            .map(|vertex| Vec3::new(position(vertex)[0], position(vertex)[1], height(vertex)));
+        let positions = positions.collect();
+        let mut sheets = Self { edges, positions, matrix, coupling: Vec::new() };
         for (edge, along) in springs {
             let along = along.normalize();
             let stiffness = along * along.transpose() + Matrix3::identity() * ACROSS;
@@ -93,13 +97,22 @@ impl Sheets {
         }
     }
 
-    fn preconditioners(&self) -> Vec<Box<dyn Preconditioner>> {
+    /// All preconditioners, and how symmetric they are: the coarse levels of multigrid are solved by a few conjugate
+    /// gradients, which are linear only as far as they converge; the others but for rounding.
+    fn preconditioners(&self) -> [(Box<dyn Preconditioner>, f64); 3] {
         let pattern = self.matrix.pattern();
-        vec![
-            Box::new(Multigrid::new(pattern, &self.edges)),
-            Box::new(IncompleteCholesky::new(pattern)),
-            Box::new(BlockJacobi::default()),
+        [
+            (Box::new(Multigrid::new(pattern, &self.edges)), 0.1),
+            (Box::new(IncompleteCholesky::new(pattern)), 1e-3),
+            (Box::new(BlockJacobi::default()), 1e-3),
         ]
+    }
+
+    /// Updates a preconditioner to the matrix without constraints.
+    fn update(&self, preconditioner: &mut dyn Preconditioner) {
+        let filter = &Filter::new(self.count());
+        let Self { matrix, positions, .. } = self;
+        preconditioner.update(FilteredMatrix { matrix, filter, positions });
     }
 
     /// Solves for a right side of noise.
@@ -122,7 +135,7 @@ impl Sheets {
     ) -> SolveOutcome {
         let side = noise(self.count(), 1);
         let mut solution = vec![[0.0; 4]; self.count()];
-        preconditioner.update(&self.matrix);
+        self.update(preconditioner);
         let filter = &Filter::new(self.count());
         let system = FilteredSystem::assembled(&self.matrix, &side, filter);
         let mut workspace = Workspace::default();
@@ -181,15 +194,15 @@ proptest! {
         }
         sheets.matrix.set_contact_blocks(&sheets.coupling);
         let (a, b) = (noise(sheets.count(), 2), noise(sheets.count(), 3));
-        for mut preconditioner in sheets.preconditioners() {
-            preconditioner.update(&sheets.matrix);
+        for (mut preconditioner, tolerance) in sheets.preconditioners() {
+            sheets.update(preconditioner.as_mut());
             let (mut image_a, mut image_b) = (a.clone(), b.clone());
             preconditioner.apply(&sheets.matrix, &a, &mut image_a);
             preconditioner.apply(&sheets.matrix, &b, &mut image_b);
             let scale = dot(&a, &image_a);
             prop_assert!(scale > 0.0);
             let asymmetry = dot(&a, &image_b) - dot(&b, &image_a);
-            prop_assert!(asymmetry.abs() < 1e-3 * scale, "{asymmetry} of {scale}");
+            prop_assert!(asymmetry.abs() < tolerance * scale, "{asymmetry} of {scale}");
             let outcome = sheets.solve(preconditioner.as_mut(), 1e-3);
             prop_assert!(!outcome.indefinite && outcome.residual <= 1e-3, "{outcome:?}");
         }

@@ -118,14 +118,17 @@ impl QuadraticPotential for QuadraticModel<'_> {
 
     fn fill_tangent(&self, tangent: &mut TangentMatrix) {
         match self.hessian {
-            ModelHessian::Inertia => tangent.fill_with(|vertex, other| {
-                let value = if vertex == other { self.diagonal[vertex] } else { 0.0 };
-                Block::scaled_identity(value as f32)
-            }),
+            ModelHessian::Inertia => {
+                tangent.fill_with(|vertex, other| {
+                    let value = if vertex == other { self.diagonal[vertex] } else { 0.0 };
+                    Block::scaled_identity(value as f32)
+                });
+                tangent.clear_scalars();
+            }
             ModelHessian::Constant(constant) => {
                 constant.fill_tangent(self.factors, &self.diagonal, tangent);
             }
-            ModelHessian::Matrix(matrix, _) => tangent.matrix.clone_from(matrix),
+            ModelHessian::Matrix(matrix, _) => tangent.replace(matrix),
         }
     }
 

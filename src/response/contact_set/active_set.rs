@@ -143,7 +143,7 @@ impl ActiveSet {
     pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],
-        matrix_free_loads: &[Row3],
+        scalar_loads: &[Row3],
         contacts: &mut ContactSet,
     ) -> (Vec<Multiplier>, f64) {
         let normal_force = |contacts: &ContactSet, one: &EliminatedConstraint| {
@@ -155,7 +155,7 @@ impl ActiveSet {
         let mut slope_change = 0.0;
         let mut forces = Vec::with_capacity(self.constraints.len());
         let mut multipliers = Vec::with_capacity(self.constraints.len());
-        let found = self.prescribed.forces(solution, matrix_free_loads);
+        let found = self.prescribed.forces(solution, scalar_loads);
         for (one, (direction, stiffness, increment)) in self.constraints.iter().zip(found) {
             let Direction { row, unit, displacement } = *direction;
             let previous = normal_force(contacts, one);

@@ -25,7 +25,7 @@ it is written, what one pass leaves for the next twice; multiplications, additio
 The floor is the larger of the times that these take at the measured bandwidth (of the smallest triad no smaller than
 the data of the stage) and at the measured rate of fused multiply-adds (which the library does not use: it rounds
 alike on every machine). Measured is the best step; the gap is measured over floor. All is per Newton iteration, but a linear
-iteration is a product, a cycle and the vectors. Forces (of one evaluation; line searches add more),
+iteration is a product, a cycle and the vectors; of set-up and cycle the floor has the finest level alone. Forces (of one evaluation; line searches add more),
 assembly and set-up of the preconditioner are of a sheet hung by two corners; broad phase (one refit of all trees, every
 box looked at once) and contact (one impact for each vertex that touches at the end) of four sheets on the ground.
 ";
@@ -84,12 +84,10 @@ fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     let steps = scene.advance(STEPS);
     let mesh = kernels::mesh(count);
     let matrix = scene.simulation.assemble(STEP).clone();
-    let multigrid = kernels::levels(&mesh, scene.simulation.ordering(), &matrix);
-    let sizes: Vec<_> = multigrid.sizes().collect();
     let forces = work::membrane(&mesh) + work::hinges(&mesh) + work::rest_of_forces(&mesh);
     let seconds = |task| steps.task(task, newton_iterations);
-    let set_up = work::set_up(&matrix, &sizes);
-    let iteration = work::iteration(&matrix, &sizes);
+    let set_up = work::set_up(&matrix);
+    let iteration = work::iteration(&matrix);
     vec![
         Stage { name: "forces", work: forces, seconds: seconds("forces") },
         Stage {

@@ -5,7 +5,12 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, PATTERNS, Pattern, Point, Sheet, bending, dot, flat, forces, norm,
     product,
 };
-use crate::{forces::bending::Bending, material::Material, mesh::Mesh, vec3::Vec3};
+use crate::{
+    forces::{bending::Bending, elements::ScalarStiffness, strain_history::StrainHistory},
+    material::Material,
+    mesh::Mesh,
+    vec3::Vec3,
+};
 use std::f64::consts::PI;
 
 /// Cotton too limp for triangles of 1 m: k is 2·10⁻³ of the membrane modulus times h².
@@ -129,4 +134,45 @@ fn a_fabric_that_is_stiff_for_its_mesh_is_left_alone() {
     assert!((bending.energy(&zigzag) - before).abs() < 1e-15 * before);
     bending.set_material(&mesh, 0, &Material::default());
     assert!(stabilised(&mesh).energy(&zigzag) > before);
+}
+
+/// Out of the plane of a flat shape at rest the scalar stiffness is the whole derivative of the forces: with clamped
+/// triangles, stabilisation and viscosity too.
+#[test]
+fn the_scalar_stiffness_is_the_tangent_of_the_flat_shape() {
+    for pattern in PATTERNS {
+        let (sheet, points) = Sheet::strip(9, 7, pattern, 2);
+        let mesh = sheet.mesh(0.4);
+        let clamped: Vec<bool> = points.iter().map(|[x, y]| *x < 1.5 && *y < 3.5).collect();
+        let mut held = stabilised(&mesh);
+        assert!(held.set_pinned(&mesh, &clamped));
+        for mut bending in [stabilised(&mesh), bending(&mesh, FABRIC), held] {
+            for inverse_beta in [0.0, 0.5] {
+                let error = error_of_scalar_stiffness(&mesh, &mut bending, &points, inverse_beta);
+                assert!(error < 1e-5, "{pattern:?} {inverse_beta} {error}");
+            }
+        }
+    }
+}
+
+/// Relative error of the product of the scalar stiffness with noise across a flat sheet at rest.
+fn error_of_scalar_stiffness(
+    mesh: &Mesh,
+    bending: &mut Bending,
+    points: &[Point],
+    inverse_beta: f64,
+) -> f64 {
+    let reference = vec![0.0; bending.hinge_count()];
+    forces(bending, &flat(points), StrainHistory { reference: &reference, inverse_beta });
+    let mut noise = Noise::new(5);
+    let heights: Vec<Vec3> = points.iter().map(|_| Vec3::z() * noise.next()).collect();
+    let exact = product(bending, &heights);
+    let ScalarStiffness { elastic, viscous, .. } = bending.scalar_stiffness(mesh);
+    let mut error: Vec<Vec3> = exact.iter().map(|force| -force).collect();
+    for (matrix, factor) in [(&elastic, 1.0), (&viscous, inverse_beta)] {
+        for (value, (row, column)) in matrix {
+            error[row as usize] += heights[column as usize] * (value * factor);
+        }
+    }
+    norm(&error) / norm(&exact)
 }

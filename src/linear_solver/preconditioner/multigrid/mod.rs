@@ -1,79 +1,79 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Multigrid by smoothed aggregation, for any mesh.
+//! Multigrid by aggregates that move rigidly, for any mesh in any shape.
 //!
-//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and so on. The
-//! prolongation from the aggregates is smoothed with one step of averaging over the mesh (after Vaněk, Mandel and
-//! Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it linear
-//! interpolation. It depends on the mesh alone and is built once; only the Galerkin products PᵀAP are updated with the
-//! matrix. One V-cycle with a forward Gauss-Seidel sweep as pre-smoother and a backward one as post-smoother is
-//! symmetric and positive definite.
+//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and so on. A
+//! coarse displacement moves each aggregate of the present shape rigidly, as far as its constraints allow: what cloth does
+//! easily, to turn without being stretched, translations of aggregates could not represent where it is folded. The
+//! prolongation is not smoothed; instead each coarse level is solved by some conjugate gradient iterations, with the
+//! levels below as their preconditioner (Notay and Vassilevski, "Recursive Krylov-based multigrid cycles", 2008). The
+//! smoothers are a forward Gauss-Seidel sweep before and a backward one after.
 
 mod aggregation;
-mod contact_blocks;
 mod galerkin;
+mod rigid_motions;
 mod smoother;
 #[cfg(test)]
 mod tests;
 
-pub use galerkin::LevelSizes;
-
-use super::Preconditioner;
+use super::{FilteredMatrix, Preconditioner};
 use crate::{
-    linear_solver::{adjacency::Adjacency, block_matrix::BlockMatrix, pattern::Pattern},
-    simd::{Block, Row3},
+    linear_solver::{
+        adjacency::Adjacency, block_matrix::BlockMatrix, filter::Filter, pattern::Pattern,
+        scalar_couplings::ScalarPattern,
+    },
+    simd::{Block, Row3, dot},
+    vec3::Vec3,
 };
-use aggregation::Prolongation;
 use galerkin::Galerkin;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use rigid_motions::RigidMotions;
 use smoother::Smoother;
 use std::sync::Arc;
 
 /// Heuristic parameters of the multigrid preconditioner.
 struct MultigridParameters {
-    /// Largest number of rows of the coarsest level, which is solved directly. Effect: larger saves iterations of
-    /// conjugate gradients (64: −9 to −13 %) and costs time in the direct solve; smaller adds levels. Evidence:
-    /// benchmark `sheet/pinned16_time` (64: 9 % fewer iterations of conjugate gradients); a Laplacian of 64 × 64 needs
-    /// 6 iterations, with 8 rows 7, with 128 rows 5.
+    /// Largest number of rows of the coarsest level, which is solved directly. Effect: larger costs time in the direct
+    /// solve; smaller adds levels. Evidence: none: a level of this size costs nothing either way.
     max_coarsest_rows: usize,
-    /// Largest ratio of the rows of a level to those of the finer one; a level with more is not added. Effect: larger
+    /// Largest ratio of the nodes of a level to those of the finer one; a level with more is not added. Effect: larger
     /// adds levels that hardly save work; smaller ends with a larger coarsest level. It ends the levels of a graph
-    /// without edges. Evidence: `iterations_hardly_grow_with_the_mesh` (fails with 0.1); no mesh comes near the value,
-    /// aggregates have a fifth of the rows.
+    /// without edges.
     max_coarsening_ratio: f64,
-    /// Weight ω of the neighbours' mean in the smoothed prolongation (1): 2/3 makes the prolongation linear between the
-    /// centres of aggregates in a row. Effect: 0, the piecewise constant prolongation, needs 15 to 21 % more
-    /// iterations. Evidence: `iterations_hardly_grow_with_the_mesh` (fails with 0), benchmarks `sheet/pinned16_time`
-    /// (0: 15 % more iterations) and `sheet/pinned16_96` (0: 3.0 mm instead of 1.8 mm from the reference).
-    prolongation_smoothing: f32,
-    /// Smallest weight of the prolongation that is kept (1). Effect: larger loses interpolation and needs more
-    /// iterations; smaller keeps more blocks of the coarse matrices. Evidence: benchmark `sheet/ball24_solve` (0: 12.7
-    /// mm instead of 11.2 mm from the reference); a Laplacian of 64 × 64 needs 6 iterations, with 0 to 0.065 5 at 3 to
-    /// 4 % more weights, with 0.26 13.
-    min_weight: f32,
+    /// Conjugate gradient iterations on each coarse level. Effect: larger costs time on the coarse levels; smaller
+    /// costs iterations on the finest.
+    coarse_iterations: usize,
 }
 
 impl MultigridParameters {
-    const DEFAULT: Self = Self {
-        max_coarsest_rows: 32,
-        max_coarsening_ratio: 0.7,
-        prolongation_smoothing: 2.0 / 3.0,
-        min_weight: 0.13,
-    };
+    const DEFAULT: Self =
+        Self { max_coarsest_rows: 48, max_coarsening_ratio: 0.7, coarse_iterations: 2 };
 }
 
 /// A level with the transfer to the next coarser one.
 struct Level {
+    motions: RigidMotions,
     galerkin: Galerkin,
     smoother: Smoother,
     residual: Vec<Row3>,
     correction: Vec<Row3>,
-    coarse_right_side: Vec<Row3>,
-    coarse_solution: Vec<Row3>,
     coarse_matrix: BlockMatrix,
+    coarse: CoarseSolve,
 }
 
-/// The V-cycle.
+/// Vectors of the conjugate gradients of a coarse level.
+#[derive(Default)]
+struct CoarseSolve {
+    residual: Vec<Row3>,
+    solution: Vec<Row3>,
+    direction: Vec<Row3>,
+    image: Vec<Row3>,
+    preconditioned: Vec<Row3>,
+}
+
+/// The cycle.
 pub struct Multigrid {
+    pattern: Arc<Pattern>,
+    edges: Vec<[u32; 2]>,
     levels: Vec<Level>,
     coarsest: CoarsestLevel,
 }
@@ -82,27 +82,37 @@ impl Multigrid {
     /// Prepares for matrices on `pattern`, whose rows are joined by the `edges` of a mesh.
     #[must_use]
     pub fn new(pattern: &Arc<Pattern>, edges: &[[u32; 2]]) -> Self {
-        let mut graph = Adjacency::new(pattern.row_count(), edges);
-        let mut pattern = Arc::clone(pattern);
-        let mut levels = Vec::new();
-        let parameters = MultigridParameters::DEFAULT;
-        while pattern.row_count() > parameters.max_coarsest_rows {
-            let (prolongation, coarse_graph) = Prolongation::new(&graph);
-            let coarse_count = prolongation.coarse_count();
-            if coarse_count as f64 > parameters.max_coarsening_ratio * pattern.row_count() as f64 {
-                break;
-            }
-            graph = coarse_graph;
-            let level = Level::new(&pattern, prolongation);
-            pattern = Arc::clone(level.coarse_matrix.pattern());
-            levels.push(level);
-        }
-        Self { levels, coarsest: CoarsestLevel::new(pattern.row_count()) }
+        let mut own = Self {
+            pattern: Arc::clone(pattern),
+            edges: edges.to_vec(),
+            levels: Vec::new(),
+            coarsest: CoarsestLevel::new(pattern.row_count()),
+        };
+        own.build_levels(&Arc::default());
+        own
     }
 
-    /// Sizes of the Galerkin products of all levels, from the finest on.
-    pub fn sizes(&self) -> impl Iterator<Item = LevelSizes<'_>> {
-        self.levels.iter().map(|level| level.galerkin.sizes(&level.coarse_matrix))
+    /// Builds all levels for matrices with a pattern of their scalar part.
+    fn build_levels(&mut self, scalar_pattern: &Arc<ScalarPattern>) {
+        let parameters = MultigridParameters::DEFAULT;
+        let mut pattern = Arc::clone(&self.pattern);
+        let mut scalar_pattern = Arc::clone(scalar_pattern);
+        let mut graph = Adjacency::new(pattern.row_count(), &self.edges);
+        let mut rows_per_node = 1;
+        self.levels.clear();
+        while pattern.row_count() > parameters.max_coarsest_rows {
+            let (aggregates, coarse_graph) = aggregation::aggregates(&graph);
+            let (count, coarse_count) = (graph.vertex_count(), coarse_graph.vertex_count());
+            if coarse_count as f64 > parameters.max_coarsening_ratio * count as f64 {
+                break;
+            }
+            let motions = RigidMotions::new(&aggregates, coarse_count, rows_per_node);
+            let level = Level::new(&pattern, &scalar_pattern, motions);
+            pattern = Arc::clone(level.coarse_matrix.pattern());
+            self.levels.push(level);
+            (graph, rows_per_node, scalar_pattern) = (coarse_graph, 2, Arc::default());
+        }
+        self.coarsest = CoarsestLevel::new(pattern.row_count());
     }
 
     /// Both sweeps of the finest level without the coarser ones in between, for timing; `result` ≈ matrix⁻¹ · `vector`.
@@ -116,41 +126,46 @@ impl Multigrid {
 
     /// Updates the matrix of the second level from that of the finest, for timing.
     pub fn coarsen(&mut self, matrix: &BlockMatrix) {
-        if let Some(Level { galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
-            galerkin.project(matrix, coarse_matrix);
+        if let Some(Level { motions, galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
+            galerkin.project(matrix, motions, coarse_matrix);
         }
     }
 }
 
 impl Level {
-    fn new(pattern: &Arc<Pattern>, prolongation: Prolongation) -> Self {
-        let coarse_count = prolongation.coarse_count();
-        let galerkin = Galerkin::new(pattern, prolongation);
+    fn new(pattern: &Pattern, scalar_pattern: &Arc<ScalarPattern>, motions: RigidMotions) -> Self {
+        let galerkin = Galerkin::new(pattern, scalar_pattern, &motions);
         Self {
-            coarse_matrix: BlockMatrix::new(Arc::clone(galerkin.coarse_pattern())),
+            coarse_matrix: BlockMatrix::new(Arc::clone(&galerkin.coarse_pattern)),
+            coarse: CoarseSolve::new(motions.coarse_row_count()),
             galerkin,
+            motions,
             smoother: Smoother::default(),
             residual: vec![[0.0; 4]; pattern.row_count()],
             correction: vec![[0.0; 4]; pattern.row_count()],
-            coarse_right_side: vec![[0.0; 4]; coarse_count],
-            coarse_solution: vec![[0.0; 4]; coarse_count],
         }
     }
 
-    fn update(&mut self, matrix: &BlockMatrix) {
-        self.smoother.update(matrix);
-        self.galerkin.project(matrix, &mut self.coarse_matrix);
+    /// Updates to a matrix and the `positions` of the nodes in m.
+    fn update(&mut self, matrix: &BlockMatrix, positions: &[Vec3], filter: Option<&Filter>) {
+        self.smoother.update(matrix, filter);
+        self.motions.update(positions, filter);
+        self.galerkin.project(matrix, &self.motions, &mut self.coarse_matrix);
     }
 }
 
 impl Preconditioner for Multigrid {
-    fn update(&mut self, matrix: &BlockMatrix) {
-        let mut fine = matrix;
-        for level in &mut self.levels {
-            level.update(fine);
-            fine = &level.coarse_matrix;
+    fn update(&mut self, FilteredMatrix { matrix, filter, positions }: FilteredMatrix<'_>) {
+        let scalar_pattern = &matrix.scalars().pattern;
+        if self.levels.first().is_some_and(|level| !level.galerkin.is_for(scalar_pattern)) {
+            self.build_levels(scalar_pattern);
         }
-        self.coarsest.update(fine);
+        let (mut fine, mut positions, mut filter) = (matrix, positions, Some(filter));
+        for level in &mut self.levels {
+            level.update(fine, positions, filter);
+            (fine, positions, filter) = (&level.coarse_matrix, &level.motions.centers, None);
+        }
+        self.coarsest.update(fine, filter);
     }
 
     fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
@@ -170,11 +185,59 @@ fn cycle(
         return;
     };
     level.smoother.forward(matrix, vector, result, &mut level.residual);
-    level.galerkin.prolongation.restrict(&level.residual, &mut level.coarse_right_side);
-    let Level { coarse_matrix, coarse_right_side: coarse_side, coarse_solution, .. } = level;
-    cycle(coarser, coarsest, coarse_matrix, coarse_side, coarse_solution);
-    level.galerkin.prolongation.prolong(&level.coarse_solution, &mut level.correction);
+    level.motions.restrict(&level.residual, &mut level.coarse.residual);
+    let Level { coarse_matrix, coarse, .. } = level;
+    if coarser.is_empty() {
+        coarsest.solve(&coarse.residual, &mut coarse.solution);
+    } else {
+        coarse.solve(coarse_matrix, |vector, result| {
+            cycle(coarser, coarsest, coarse_matrix, vector, result);
+        });
+    }
+    level.motions.prolong(&level.coarse.solution, &mut level.correction);
     level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
+}
+
+impl CoarseSolve {
+    fn new(row_count: usize) -> Self {
+        let zeros = || vec![[0.0; 4]; row_count];
+        Self {
+            residual: zeros(),
+            solution: zeros(),
+            direction: zeros(),
+            image: zeros(),
+            preconditioned: zeros(),
+        }
+    }
+
+    /// Solves for the residual, approximately.
+    fn solve(&mut self, matrix: &BlockMatrix, mut precondition: impl FnMut(&[Row3], &mut [Row3])) {
+        let Self { residual, solution, direction, image, preconditioned } = self;
+        solution.fill([0.0; 4]);
+        let mut previous = f64::INFINITY;
+        for _ in 0..MultigridParameters::DEFAULT.coarse_iterations {
+            precondition(residual, preconditioned);
+            let current = dot(residual, preconditioned);
+            let ratio = (current / previous) as f32;
+            for (direction, own) in direction.iter_mut().zip(&*preconditioned) {
+                *direction = std::array::from_fn(|k| own[k] + ratio * direction[k]);
+            }
+            let curvature = matrix.times_and_dot(direction, image);
+            // Nothing is left, or rounding has the upper hand.
+            if !(current > 0.0 && curvature > 0.0) {
+                break;
+            }
+            let length = (current / curvature) as f32;
+            for (row, (solution, residual)) in solution.iter_mut().zip(&mut *residual).enumerate() {
+                for k in 0..4 {
+                    solution[k] += length * direction[row][k];
+                    residual[k] -= length * image[row][k];
+                }
+            }
+            previous = current;
+        }
+        direction.fill([0.0; 4]);
+    }
 }
 
 /// The coarsest level, factorised.
@@ -184,13 +247,12 @@ struct CoarsestLevel {
     diagonals: Vec<Block>,
     right_side: DVector<f64>,
 }
-
 impl CoarsestLevel {
     fn new(count: usize) -> Self {
         Self { count, factor: None, diagonals: Vec::new(), right_side: DVector::zeros(3 * count) }
     }
 
-    fn update(&mut self, matrix: &BlockMatrix) {
+    fn update(&mut self, matrix: &BlockMatrix, filter: Option<&Filter>) {
         self.diagonals = matrix.diagonals().iter().map(Block::inverse).collect();
         self.factor = None;
         if self.count > MultigridParameters::DEFAULT.max_coarsest_rows {
@@ -201,6 +263,21 @@ impl CoarsestLevel {
             for column in 0..self.count {
                 let block = matrix.block(row, column).to_matrix();
                 dense.fixed_view_mut::<3, 3>(3 * row, 3 * column).copy_from(&block);
+            }
+        }
+        // All rows are in one group.
+        let scalars = matrix.scalars().lower(&(0..self.count));
+        let projector = |row: usize| {
+            let own = filter.and_then(|filter| filter.projector(row)).copied();
+            own.unwrap_or(Block::scaled_identity(1.0)).to_matrix()
+        };
+        for row in 0..self.count {
+            for (column, value) in scalars.row(row) {
+                let block = projector(row) * projector(column) * f64::from(value);
+                let mut place = dense.fixed_view_mut::<3, 3>(3 * row, 3 * column);
+                place += block;
+                let mut place = dense.fixed_view_mut::<3, 3>(3 * column, 3 * row);
+                place += block.transpose();
             }
         }
         self.factor = Cholesky::new(dense);

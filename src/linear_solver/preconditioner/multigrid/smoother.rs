@@ -11,8 +11,10 @@ use crate::{
     linear_solver::{
         block_matrix::BlockMatrix,
         contact_blocks::OffGroupBlocks,
+        filter::Filter,
         group_product::{GroupVector, LowerGroupBlocks},
         pattern::{GROUP, task_length},
+        scalar_couplings::ScalarCouplings,
     },
     parallel::reductions,
     simd::{Block, Kernel, Lanes, Row3, dispatch},
@@ -25,21 +27,31 @@ use std::ops::Range;
 pub(crate) struct Smoother {
     inverses: Vec<Block>,
     diagonal_excesses: Vec<f32>,
+    /// Root of the norm of each inverse; while they are updated.
+    roots: Vec<f32>,
 }
 
 impl Smoother {
-    pub(crate) fn update(&mut self, matrix: &BlockMatrix) {
+    /// Updates to a matrix; constrained rows move along what is free only.
+    pub(crate) fn update(&mut self, matrix: &BlockMatrix, filter: Option<&Filter>) {
         let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.map(Block::inverse).collect_into_vec(&mut self.inverses);
+        if let Some(filter) = filter {
+            filter.project_blocks(&mut self.inverses);
+        }
         self.diagonal_excesses.resize(self.inverses.len(), 0.0);
         let inverses = &self.inverses;
+        inverses.par_iter().map(root_of_norm).collect_into_vec(&mut self.roots);
+        let roots = &self.roots;
         let groups = self.diagonal_excesses.par_chunks_mut(GROUP).enumerate();
         groups.for_each(|(group, excesses)| {
             let rows = group * GROUP..group * GROUP + excesses.len();
             dispatch(MeasureDiagonalExcesses {
                 outer: matrix.off_group_blocks(),
+                scalars: matrix.scalars(),
                 rows,
                 inverses,
+                roots,
                 excesses,
             });
         });
@@ -70,6 +82,7 @@ impl Smoother {
             let rows = task * length..task * length + residual.len();
             dispatch(SubtractOffGroup {
                 outer: matrix.off_group_blocks(),
+                scalars: matrix.scalars(),
                 rows,
                 vector: solution,
                 residual,
@@ -87,7 +100,8 @@ impl Smoother {
     ) {
         sweep_all(solution, residual, |rows, solution, residual| {
             let (outer, own) = (matrix.off_group_blocks(), rows.clone());
-            dispatch(SubtractOffGroup { outer, rows: own, vector: correction, residual });
+            let scalars = matrix.scalars();
+            dispatch(SubtractOffGroup { outer, scalars, rows: own, vector: correction, residual });
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Backward { near, diagonals, correction: &correction[rows], solution, residual }
         });
@@ -104,8 +118,11 @@ impl Smoother {
 /// Computes the relative excess 1 − D/D̃ of some rows.
 struct MeasureDiagonalExcesses<'a> {
     outer: [OffGroupBlocks<'a>; 2],
+    scalars: &'a ScalarCouplings,
     rows: Range<usize>,
     inverses: &'a [Block],
+    /// Root of the norm of each inverse.
+    roots: &'a [f32],
     excesses: &'a mut [f32],
 }
 
@@ -114,8 +131,14 @@ impl Kernel for MeasureDiagonalExcesses<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { outer, rows, inverses, excesses } = self;
-        excesses.fill(0.0);
+        let Self { outer, scalars, rows, inverses, roots, excesses } = self;
+        // ‖D_i^-½ k D_j^-½‖ ≤ |k| ‖D_i⁻¹‖^½ ‖D_j⁻¹‖^½.
+        for (row, excess) in rows.clone().zip(&mut *excesses) {
+            let (columns, values) = scalars.far(row);
+            let terms = columns.iter().zip(values);
+            let sum: f32 = terms.map(|(column, k)| k.abs() * roots[*column as usize]).sum();
+            *excess = roots[row] * sum;
+        }
         for outer in outer {
             outer.visit(&rows, |row, column, block| {
                 excesses[row - rows.start] +=
@@ -139,6 +162,11 @@ fn relative_norm<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Blo
     (product(0) + product(1) + product(2)).max(0.0).sqrt()
 }
 
+/// Root of the Frobenius norm of a block.
+fn root_of_norm(block: &Block) -> f32 {
+    block.0.as_flattened().iter().map(|entry| entry * entry).sum::<f32>().sqrt().sqrt()
+}
+
 #[derive(Clone, Copy)]
 struct Diagonals<'a> {
     inverses: &'a [Block],
@@ -148,6 +176,7 @@ struct Diagonals<'a> {
 /// Subtracts the product of the blocks between groups and a vector from some rows.
 struct SubtractOffGroup<'a> {
     outer: [OffGroupBlocks<'a>; 2],
+    scalars: &'a ScalarCouplings,
     rows: Range<usize>,
     vector: &'a [Row3],
     residual: &'a mut [Row3],
@@ -158,7 +187,11 @@ impl Kernel for SubtractOffGroup<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { outer, rows, vector, residual } = self;
+        let Self { outer, scalars, rows, vector, residual } = self;
+        for (row, entry) in rows.clone().zip(&mut *residual) {
+            let product = scalars.far_product(row, vector);
+            *entry = std::array::from_fn(|k| entry[k] - product[k]);
+        }
         for outer in outer {
             outer.visit(&rows, |row, column, block| {
                 let product = lanes.times(block, &vector[column]);

@@ -13,7 +13,7 @@ use weft::{
     Material, Vec3,
     forces::{Bending, BendingLaw, Membrane, StrainHistory},
     geometry::{SweptAabb, SweptAabbF32, SweptBvh},
-    linear_solver::{BlockMatrix, Multigrid, Ordering, Preconditioner},
+    linear_solver::{BlockMatrix, Filter, FilteredMatrix, Multigrid, Preconditioner},
     mesh::Mesh,
     simd::Row3,
 };
@@ -101,8 +101,7 @@ fn smoother(count: usize) -> Kernel {
 
 fn galerkin(count: usize) -> Kernel {
     let (matrix, mut multigrid) = multigrid(count);
-    let work = multigrid.sizes().next().map(|level| work::galerkin(&matrix, &level));
-    Kernel::new(work.expect("two levels"), move || multigrid.coarsen(black_box(&matrix)))
+    Kernel::new(work::galerkin(&matrix), move || multigrid.coarsen(black_box(&matrix)))
 }
 
 fn refit(count: usize) -> Kernel {
@@ -150,15 +149,15 @@ fn hanging(count: usize) -> Scene {
 fn multigrid(count: usize) -> (BlockMatrix, Multigrid) {
     let mut simulation = hanging(count).simulation;
     let matrix = simulation.assemble(STEP).clone();
-    let mut multigrid = levels(&mesh(count), simulation.ordering(), &matrix);
-    multigrid.update(&matrix);
-    (matrix, multigrid)
-}
-
-/// The levels of a matrix, yet without values.
-pub(crate) fn levels(mesh: &Mesh, ordering: &Ordering, matrix: &BlockMatrix) -> Multigrid {
+    let ordering = simulation.ordering();
+    let mesh = mesh(count);
     let edges: Vec<[u32; 2]> = mesh.topology.edges.iter().map(|edge| edge.vertices).collect();
-    Multigrid::new(matrix.pattern(), &ordering.rows_of(&edges))
+    let mut multigrid = Multigrid::new(matrix.pattern(), &ordering.rows_of(&edges));
+    let places = simulation.positions(0).expect("a cloth");
+    let positions: Vec<Vec3> = (0..count).map(|row| places[ordering.vertex(row)]).collect();
+    let (filter, positions) = (&Filter::new(count), &positions);
+    multigrid.update(FilteredMatrix { matrix: &matrix, filter, positions });
+    (matrix, multigrid)
 }
 
 /// A vector without any pattern, and place for a result.

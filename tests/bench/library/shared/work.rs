@@ -9,13 +9,14 @@ use super::machine::Machine;
 use std::{iter::Sum, ops::Add};
 use weft::{
     forces::{BlockCode, Tension},
-    linear_solver::{BlockMatrix, BlockPair, GROUP, LevelSizes},
+    linear_solver::{BlockMatrix, BlockPair, GROUP},
     mesh::Mesh,
     simd::{Block, Row3},
 };
 
 /// Bytes of stored data.
 const INDEX: usize = 4;
+const SINGLE: usize = 4;
 const NUMBER: usize = 8;
 const VECTOR: usize = 24;
 const BLOCK: usize = size_of::<Block>();
@@ -26,6 +27,10 @@ const INCIDENCE: usize = 4;
 const BOX: f64 = 48.0 * 8.0 / 7.0;
 /// Operations of a block times a vector, and of a multiple of a block added to another.
 const TIMES: usize = 18;
+/// Operations of a multiple of a vector added to another.
+const SCALED: usize = 6;
+/// Motions of an aggregate: translation and rotation.
+const MOTIONS: usize = 2;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Work {
@@ -108,12 +113,14 @@ pub(crate) fn rest_of_forces(mesh: &Mesh) -> Work {
         + Work::new(6 * VECTOR + NUMBER, 0, 15).times(vertices)
 }
 
-/// Blocks in a matrix: on the diagonal, pairs inside groups, single ones of these, and those outside.
+/// Blocks in a matrix: on the diagonal, pairs inside groups, single ones of these, and those outside; entries of the
+/// scalar part inside groups and outside.
 struct Blocks {
     rows: usize,
     pairs: usize,
     near: usize,
     far: usize,
+    scalars: [usize; 2],
 }
 
 impl Blocks {
@@ -125,6 +132,7 @@ impl Blocks {
             pairs: pattern.pair_count(),
             near: (0..rows).map(|row| pattern.near(row).count()).sum(),
             far: pattern.far().columns().len(),
+            scalars: matrix.scalars().entry_counts(),
         }
     }
 
@@ -133,38 +141,36 @@ impl Blocks {
         self.pairs * (size_of::<BlockPair>() + INDEX) + self.far * (BLOCK + INDEX)
     }
 
-    /// A product with all blocks but the diagonal; those inside groups stand for two.
+    /// Bytes of all entries of the scalar part, with where they are.
+    fn bytes_of_scalars(&self) -> usize {
+        let [near, far] = self.scalars;
+        near * (SINGLE + 1) + far * (SINGLE + INDEX) + 2 * INDEX * self.rows
+    }
+
+    /// A product with all but the diagonal; blocks and entries inside groups stand for two.
     fn product(&self) -> Work {
-        Work::new(self.bytes() + self.rows * INDEX, TIMES * (2 * self.near + self.far), 0)
+        let [near, far] = self.scalars;
+        let bytes = self.bytes() + self.bytes_of_scalars() + self.rows * INDEX;
+        let operations = TIMES * (2 * self.near + self.far) + SCALED * (2 * near + far);
+        Work::new(bytes, operations, 0)
     }
 }
 
-/// The tangents of triangles and hinges, which stay in the cache, and every block of the matrix gathered from them. A block inside a group is
-/// made once, one outside in both halves. The diagonal is the sum of a row's other blocks, in `f64`.
+/// The tangents of triangles, which stay in the cache, and every block of the matrix gathered from them. A block inside a
+/// group is made once, one outside in both halves. The diagonal is the sum of a row's other blocks, in `f64`, and the
+/// diagonal of the scalar part, which is constant.
 pub(crate) fn assembly(mesh: &Mesh, matrix: &BlockMatrix) -> Work {
-    let [triangles, hinges, _] = counts(mesh);
-    let topology = &mesh.topology;
+    let [triangles, ..] = counts(mesh);
     let times = |a: u32, b: u32| 1 + usize::from(a as usize / GROUP != b as usize / GROUP);
     let of_triangle = |[a, b, c]: &[u32; 3]| times(*a, *b) + times(*b, *c) + times(*c, *a);
-    let of_triangles: usize = topology.triangles.iter().map(of_triangle).sum();
-    let edges = topology.edges.iter().filter(|edge| !edge.is_boundary());
-    let of_hinge = |([a, b], [c, d]): ([u32; 2], [u32; 2])| {
-        times(a, b) + times(a, c) + times(a, d) + times(b, c) + times(b, d) + times(c, d)
-    };
-    let of_hinges: usize = edges
-        .map(|edge| of_hinge((edge.vertices, [0, 1].map(|side| topology.opposite(edge, side)))))
-        .sum();
+    let of_triangles: usize = mesh.topology.triangles.iter().map(of_triangle).sum();
     let tangent = 5 * INDEX + 7 * NUMBER + size_of::<Tension>();
-    let normals = VECTOR + 3 * NUMBER;
-    let hinge = 3 * INDEX + 2 * NUMBER;
     let blocks = Blocks::of(matrix);
     let counts = 2 * 2 * (blocks.near + blocks.far);
-    Work::new(tangent + normals, 72, 0).times(triangles)
-        + Work::new(hinge, 0, 40).times(hinges)
+    Work::new(tangent, 72, 0).times(triangles)
         + Work::new(size_of::<BlockCode>(), 57, 0).times(of_triangles)
-        + Work::new(size_of::<BlockCode>(), TIMES, 0).times(of_hinges)
         + Work::new(blocks.bytes() + counts, 0, 9 * (2 * blocks.near + blocks.far))
-        + Work::new(BLOCK + NUMBER + VECTOR, 0, 12).times(blocks.rows)
+        + Work::new(BLOCK + 2 * NUMBER + VECTOR, 0, 15).times(blocks.rows)
 }
 
 /// Matrix times vector, and its scalar product with the vector.
@@ -182,62 +188,37 @@ pub(crate) fn smoother(matrix: &BlockMatrix) -> Work {
     blocks.product().times(2) + forward + backward
 }
 
-/// PᵀAP: the lower half of A, with half of its diagonal, times P from both sides, group by group, and the sums of that.
-/// Sums of the groups stay in the cache.
-pub(crate) fn galerkin(matrix: &BlockMatrix, level: &LevelSizes<'_>) -> Work {
-    let (fine, coarse) = (Blocks::of(matrix), Blocks::of(level.coarse));
-    let [terms, targets] = level.products;
-    let read = fine.pairs * size_of::<BlockPair>() + (fine.rows + fine.far / 2) * BLOCK;
-    let plan = 3 * INDEX * fine.rows
-        + size_of::<u16>() * terms
-        + 2 * INDEX * level.weights
-        + INDEX * targets;
-    let sums = INDEX * (level.sources + coarse.near + coarse.far);
-    let written = coarse.bytes() + coarse.rows * BLOCK;
-    let operations = TIMES * (terms + targets) + 9 * level.sources;
-    Work::new(read + plan + sums + written, operations, 0)
+/// PᵀAP on the finest level: the lower half of A, with half of its diagonal, times both motions of each column. What the
+/// sums by aggregates add depends on the aggregates, and is left out.
+pub(crate) fn galerkin(matrix: &BlockMatrix) -> Work {
+    let blocks = Blocks::of(matrix);
+    let [near, far] = blocks.scalars;
+    let read = blocks.pairs * size_of::<BlockPair>()
+        + blocks.far / 2 * BLOCK
+        + (1 + MOTIONS) * blocks.rows * BLOCK
+        + SINGLE * (near + far / 2);
+    let products = MOTIONS * 3 * TIMES * (blocks.near + blocks.far / 2 + blocks.rows);
+    let multiples = MOTIONS * 3 * SCALED * (near + far / 2);
+    Work::new(read, products + multiples, 0)
 }
 
-/// Matrices of all levels but the coarsest, with what leads from each to the next.
-fn levels<'a>(
-    matrix: &'a BlockMatrix,
-    sizes: &'a [LevelSizes<'a>],
-) -> impl Iterator<Item = (&'a BlockMatrix, &'a LevelSizes<'a>)> {
-    let finer = std::iter::once(matrix).chain(sizes.iter().map(|level| level.coarse));
-    finer.zip(sizes)
+/// Set-up of multigrid on the finest level, coarser ones left out: Galerkin product, inverses of diagonals, sums of the
+/// norms of what couples groups against the diagonals.
+pub(crate) fn set_up(matrix: &BlockMatrix) -> Work {
+    let Blocks { rows, far, scalars, .. } = Blocks::of(matrix);
+    galerkin(matrix)
+        + Work::new(4 * BLOCK + 2 * INDEX, 9, 50).times(rows)
+        + Work::new(BLOCK + INDEX, 2 * 3 * 15 + 18, 0).times(far)
+        + Work::new(SINGLE + INDEX, 18 + 3, 0).times(scalars[1])
 }
 
-/// Rows of the coarsest level, each of three numbers.
-fn coarsest(matrix: &BlockMatrix, sizes: &[LevelSizes<'_>]) -> usize {
-    3 * sizes.last().map_or(matrix, |level| level.coarse).diagonals().len()
-}
-
-/// Set-up of multigrid: Galerkin products of all levels, inverses of diagonals, sums over the blocks outside groups of
-/// their norms against the diagonals, and the factor of the coarsest level.
-pub(crate) fn set_up(matrix: &BlockMatrix, sizes: &[LevelSizes<'_>]) -> Work {
-    let one = |(matrix, level): (&BlockMatrix, &LevelSizes<'_>)| {
-        let Blocks { rows, far, .. } = Blocks::of(matrix);
-        galerkin(matrix, level)
-            + Work::new(4 * BLOCK + 2 * INDEX, 9, 50).times(rows)
-            + Work::new(BLOCK + INDEX, 2 * 3 * 15 + 18, 0).times(far)
-    };
-    let last = coarsest(matrix, sizes);
-    let factor = Work::new(last * last * NUMBER, 0, last * last * last / 3);
-    levels(matrix, sizes).map(one).sum::<Work>() + factor
-}
-
-/// An iteration of conjugate gradients: product, cycle, and the vectors of both.
-pub(crate) fn iteration(matrix: &BlockMatrix, sizes: &[LevelSizes<'_>]) -> Work {
-    let between = |(matrix, level): (&BlockMatrix, &LevelSizes<'_>)| {
-        let (rows, coarse) = (matrix.diagonals().len(), level.coarse.diagonals().len());
-        smoother(matrix)
-            + Work::new(2 * 2 * INDEX, 2 * 6, 0).times(level.weights)
-            + Work::new(2 * ROW, 0, 0).times(rows + coarse)
-    };
-    let last = coarsest(matrix, sizes);
-    let solve = Work::new(last * last * NUMBER, 0, 2 * last * last);
-    let vectors = Work::new(11 * ROW, 18, 6).times(matrix.diagonals().len());
-    product(matrix) + levels(matrix, sizes).map(between).sum() + solve + vectors
+/// An iteration of conjugate gradients: product, sweeps and transfer of the finest level, coarser ones left out, and the
+/// vectors.
+pub(crate) fn iteration(matrix: &BlockMatrix) -> Work {
+    let rows = matrix.diagonals().len();
+    let transfer = Work::new(2 * (MOTIONS * BLOCK + ROW + INDEX), 2 * MOTIONS * TIMES, 0);
+    let vectors = Work::new(11 * ROW, 18, 6);
+    product(matrix) + smoother(matrix) + (transfer + vectors).times(rows)
 }
 
 /// Boxes of primitives with a number of corners, from their places at the start and the end of a step, with a margin.

@@ -4,10 +4,6 @@
 //! ψ = Pθ divides each angle into φ = aθ ± ψ, M of each triangle gives m = Mφ, and
 //! 𝓜_e = a(m₁ + m₂)_e + Σ_f P_fe (m₁ − m₂)_f, with a = ½ save at clamps. The energy is ½ Σ φ·m.
 
-mod off_diagonal_product;
-
-pub(super) use off_diagonal_product::{OffDiagonalProduct, ProductBuffers};
-
 use super::{
     angle::AngleAndChange,
     geometric_correction,
@@ -23,11 +19,9 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
     /// P.
-    geometric_correction: HingeMatrix,
+    pub(super) geometric_correction: HingeMatrix,
     /// The row of M that gives m on each side of a hinge: for its own φ and those of the neighbours.
-    rows: Vec<[[f64; 3]; 2]>,
-    /// S_ee.
-    diagonal: Vec<f64>,
+    pub(super) rows: Vec<[[f64; 3]; 2]>,
 }
 
 impl Stiffness {
@@ -39,7 +33,6 @@ impl Stiffness {
         Self {
             geometric_correction: HingeMatrix::new(hinges, &rows),
             rows: vec![[[0.0; 3]; 2]; hinges.count()],
-            diagonal: vec![0.0; hinges.count()],
         }
     }
 
@@ -53,7 +46,6 @@ impl Stiffness {
         scales: &[f64],
     ) {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
-        let own = hinges.range_of_cloth(mesh, cloth);
         let matrices = edge_matrices(mesh, hinges, triangles.clone(), plate);
         for (triangle, matrix) in triangles.zip(matrices) {
             let scale = scales.get(triangle).copied().unwrap_or(1.0);
@@ -65,46 +57,11 @@ impl Stiffness {
                     [row[corner], row[(corner + 1) % 3], row[(corner + 2) % 3]].map(|m| scale * m);
             }
         }
-        let mut diagonal = std::mem::take(&mut self.diagonal);
-        let each = diagonal[own.clone()].par_iter_mut().enumerate();
-        each.for_each_init(Vec::new, |divided, (offset, entry)| {
-            *entry = self.diagonal_entry(hinges, own.start + offset, divided);
-        });
-        self.diagonal = diagonal;
-    }
-
-    /// S_ee: twice the energy when this hinge alone has an angle of 1. `divided` is for its φ.
-    fn diagonal_entry(&self, hinges: &Hinges, hinge: usize, divided: &mut Vec<(u32, f64)>) -> f64 {
-        let share = hinges.share(hinge);
-        divided.clear();
-        divided.extend([(2 * hinge as u32, share), (2 * hinge as u32 + 1, share)]);
-        for (f, value) in
-            self.geometric_correction.entries_of_column(hinge, &hinges.neighbours[hinge])
-        {
-            if value != 0.0 {
-                divided.extend([(2 * f, value), (2 * f + 1, -value)]);
-            }
-        }
-        let phi = |half: u32| -> f64 {
-            divided.iter().filter(|(member, _)| *member == half).map(|(_, value)| value).sum()
-        };
-        let moment = |half: u32| -> f64 {
-            let (f, side) = (half as usize / 2, half as usize % 2);
-            let near = &hinges.neighbours[f][2 * side..];
-            let row = &self.rows[f][side];
-            row[0] * phi(half) + row[1] * phi(near[0]) + row[2] * phi(near[1])
-        };
-        divided.iter().map(|(half, value)| value * moment(*half)).sum()
     }
 
     #[cfg(test)]
     pub(super) fn row(&self, hinge: usize, side: usize) -> [f64; 3] {
         self.rows[hinge][side]
-    }
-
-    #[inline]
-    pub(super) fn diagonal(&self, hinge: usize) -> f64 {
-        self.diagonal[hinge]
     }
 
     /// First half of the moments of `passes.angles`: m of each hinge for the angles, plus `viscosity` times the

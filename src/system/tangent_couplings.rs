@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The matrix-free part of the stiffness as blocks, from products with vectors: vertices whose columns have no
-//! row in common share one (Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices", 1974).
+//! The exact tangent of elements with a scalar stiffness as blocks, from products with vectors: vertices whose columns
+//! have no row in common share one (Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices", 1974).
 
 use super::equations_of_motion::EquationsOfMotion;
-use crate::{mesh::Topology, simd::Row3};
+use crate::{mesh::Topology, vec3::Vec3};
 use nalgebra::Matrix3;
 
 /// Edges between a vertex and the farthest one that moves with it. A hinge takes part in the moments of hinges up to four
 /// triangles away (the stabilisation of bending; its stiffness proper, three), and has one edge more at each end.
 const RADIUS: usize = 6;
 
-/// Calls `add(vertex, other, block)` for the couplings of two vertices in the matrix-free part of the stiffness of all
-/// elements where they were last evaluated, in N/m. The part is symmetric: one of both orders is given.
-pub(super) fn matrix_free_couplings(
+/// Calls `add(vertex, other, block)` for the couplings of two vertices in the tangent of the elements with a scalar
+/// stiffness where they were last evaluated, in N/m. The tangent is symmetric: one of both orders is given.
+pub(super) fn tangent_couplings(
     dynamics: &mut EquationsOfMotion,
     mut add: impl FnMut(usize, usize, &Matrix3<f64>),
 ) {
-    if !dynamics.elements.kinds.iter().any(|one| one.has_matrix_free_tangent()) {
+    if !dynamics.elements.kinds.iter().any(|one| one.scalar_stiffness().is_some()) {
         return;
     }
     let mut surroundings = Surroundings::new(&dynamics.mesh.topology);
@@ -26,27 +26,27 @@ pub(super) fn matrix_free_couplings(
             for vertex in surroundings.within(*source, RADIUS) {
                 let vertex = vertex as usize;
                 if vertex > *source {
-                    let entry = |row, column: usize| f64::from(columns[column][vertex][row]);
-                    add(vertex, *source, &Matrix3::from_fn(entry));
+                    let block = Matrix3::from_columns(&columns.each_ref().map(|own| own[vertex]));
+                    add(vertex, *source, &block);
                 }
             }
         }
     }
 }
 
-/// Product of the matrix-free part with the sum of the unit vectors of some vertices.
+/// Product of the tangent with the sum of the unit vectors of some vertices.
 fn product_with_units(
     dynamics: &mut EquationsOfMotion,
     sources: &[usize],
     axis: usize,
-) -> Vec<Row3> {
-    let mut direction: Vec<Row3> = vec![[0.0; 4]; dynamics.vertex_count()];
+) -> Vec<Vec3> {
+    let mut direction = vec![Vec3::zeros(); dynamics.vertex_count()];
     for source in sources {
         direction[*source][axis] = 1.0;
     }
-    let mut forces: Vec<Row3> = vec![[0.0; 4]; direction.len()];
-    for one in dynamics.elements.kinds.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
-        one.add_matrix_free_product(&direction, &mut forces);
+    let mut forces = vec![Vec3::zeros(); direction.len()];
+    for one in &mut dynamics.elements.kinds {
+        one.add_tangent_product(&direction, &mut forces);
     }
     forces
 }
