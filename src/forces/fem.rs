@@ -114,6 +114,10 @@ impl Elements for MembraneElements {
         self.membrane.evaluate(positions, history, forces)
     }
 
+    fn has_geometric_stiffness(&self) -> bool {
+        true
+    }
+
     fn predict_stress(&mut self, direction: &[Vec3]) {
         self.membrane.predict_stress(direction, &mut self.predicted_stress);
     }

@@ -6,8 +6,7 @@
 //! components, and the stopping criterion is on the filtered residual.
 
 use super::{
-    block_matrix::BlockMatrix, coarse_correction::RigidMotions, filter::Filter,
-    preconditioner::Preconditioner,
+    block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner,
 };
 use crate::{
     parallel::reductions,
@@ -36,41 +35,24 @@ pub struct SolveOutcome {
     pub indefinite: bool,
 }
 
-/// Largest update of the last iteration, as root mean square over the rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UpdateTolerance {
-    /// Fraction of the root mean square of the solution. Either this or `absolute` has to be met.
-    pub relative: f64,
-    /// In m.
-    pub absolute: f64,
-}
-
 /// Stopping criterion of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingCriterion {
     /// Ratio of the residual to the initial one, in the norm of the preconditioner's inverse, at which the solve ends.
     pub relative_tolerance: f64,
-    /// Iterations before which the solve does not end, unless the residual has fallen by 10⁻³.
-    pub min_iterations: usize,
     /// Upper bound of the iterations.
     pub max_iterations: usize,
-    /// Largest last update, besides the tolerance of the residual; `None` if it does not matter.
-    pub update: Option<UpdateTolerance>,
 }
 
 /// Heuristic parameters of the conjugate gradients.
 struct ConjugateGradientsParameters {
-    /// Ratio of the residual to the initial one that ends a solve before `min_iterations` (1). Effect: larger ends a
-    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution. Evidence:
-    /// `a_solve_makes_as_many_iterations_as_it_is_told` (fails with 0 and 0.1); no scene changes with 0.
-    early_reduction: f64,
     /// Ratio of the residual to the initial one at which every solve ends: the rounding error of single precision.
     /// Effect: larger ends solves of tight tolerances early; smaller iterates on noise. Evidence: none: rounding.
     rounding: f64,
 }
 
 impl ConjugateGradientsParameters {
-    const DEFAULT: Self = Self { early_reduction: 1.0e-3, rounding: 1.0e-6 };
+    const DEFAULT: Self = Self { rounding: 1.0e-6 };
 }
 
 /// A linear system with constraints: S A S d = S b.
@@ -81,8 +63,6 @@ pub struct FilteredSystem<'a> {
     pub right_side: &'a [Row3],
     /// Terms that are added to the matrix.
     pub rank_one_terms: &'a [RankOneTerm],
-    /// Rigid motions of a coarse correction to the preconditioner.
-    pub rigid_motions: Option<RigidMotions>,
     /// S.
     pub filter: &'a Filter,
 }
@@ -120,7 +100,7 @@ impl<'a> FilteredSystem<'a> {
         right_side: &'a [Row3],
         filter: &'a Filter,
     ) -> Self {
-        Self { matrix, right_side, rank_one_terms: &[], rigid_motions: None, filter }
+        Self { matrix, right_side, rank_one_terms: &[], filter }
     }
 }
 
@@ -135,23 +115,6 @@ impl FilteredSystem<'_> {
         curvature
     }
 
-    /// Prepares the coarse correction: filters the rigid motions and makes them orthonormal in the norm of the matrix.
-    /// Solves for them, and subtracts the product of the solution from the residual.
-    fn solve_for_rigid_motions(&mut self, workspace: &mut Workspace, solution: &mut [Row3]) {
-        let Some(motions) = &mut self.rigid_motions else { return };
-        self.filter.apply_to_motions(&mut motions.rows);
-        let (matrix, terms) = (self.matrix, self.rank_one_terms);
-        motions.orthonormalise(|motion, image| {
-            matrix.times_and_dot(motion, image);
-            for term in terms {
-                term.add_product(motion, image);
-            }
-        });
-        motions.initial_solution(self.right_side, solution);
-        self.product(solution, &mut workspace.image);
-        workspace.update_residual(1.0);
-    }
-
     /// Writes the preconditioned residual to `image`.
     fn precondition(
         &self,
@@ -161,9 +124,6 @@ impl FilteredSystem<'_> {
     ) {
         preconditioner.apply(self.matrix, residual, image);
         self.filter.apply(image);
-        if let Some(motions) = &self.rigid_motions {
-            motions.correct(residual, image);
-        }
     }
 }
 
@@ -173,29 +133,25 @@ impl FilteredSystem<'_> {
 /// iteration to the next: directions are made conjugate by the product itself (Notay, "Flexible conjugate gradients",
 /// 2000).
 pub fn conjugate_gradients(
-    mut system: FilteredSystem<'_>,
+    system: FilteredSystem<'_>,
     preconditioner: &mut dyn Preconditioner,
     stopping: StoppingCriterion,
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
     workspace.reset(system.right_side);
-    system.solve_for_rigid_motions(workspace, solution);
     system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
     workspace.direction.copy_from_slice(&workspace.preconditioned);
     let start = dot(&workspace.residual, &workspace.preconditioned);
-    let mut progress = Progress { start, current: start, iterations: 0, update: f64::INFINITY };
+    let mut progress = Progress { start, current: start, iterations: 0 };
     let mut indefinite = !start.is_finite() || start < 0.0;
-    while !indefinite && !stopping.is_met(&progress, solution) {
+    while !indefinite && !stopping.is_met(&progress) {
         let curvature = system.product(&workspace.direction, &mut workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;
             break;
         }
         let alpha = progress.current / curvature;
-        if stopping.update.is_some() {
-            progress.update = alpha * root_mean_square(&workspace.direction);
-        }
         workspace.update_residual(alpha as f32);
         system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
         let next = dot(&workspace.residual, &workspace.preconditioned);
@@ -216,31 +172,15 @@ struct Progress {
     /// Square of the norm of the present residual, in J.
     current: f64,
     iterations: usize,
-    /// Root mean square of the last update, in m.
-    update: f64,
 }
 
 impl StoppingCriterion {
-    fn is_met(&self, progress: &Progress, solution: &[Row3]) -> bool {
-        let Progress { start, current, iterations, update } = *progress;
-        let parameters = ConjugateGradientsParameters::DEFAULT;
-        let reduced_by = |factor: f64| factor * factor * start;
-        if iterations >= self.max_iterations || current <= reduced_by(parameters.rounding) {
-            return true;
-        }
-        if iterations < self.min_iterations {
-            return current <= reduced_by(self.relative_tolerance.min(parameters.early_reduction));
-        }
-        current <= reduced_by(self.relative_tolerance)
-            && self.update.is_none_or(|tolerance| {
-                update <= tolerance.absolute
-                    || update <= tolerance.relative * root_mean_square(solution)
-            })
+    fn is_met(&self, progress: &Progress) -> bool {
+        let Progress { start, current, iterations } = *progress;
+        let rounding = ConjugateGradientsParameters::DEFAULT.rounding;
+        let tolerance = self.relative_tolerance.max(rounding);
+        iterations >= self.max_iterations || current <= tolerance * tolerance * start
     }
-}
-
-fn root_mean_square(vector: &[Row3]) -> f64 {
-    (dot(vector, vector) / vector.len() as f64).sqrt()
 }
 
 impl Workspace {

@@ -8,8 +8,7 @@
 //! are gathered before the filter projects them out of the matrix.
 
 use super::{
-    block_matrix::BlockMatrix, coarse_correction::MotionRow, conjugate_gradients::RankOneTerm,
-    pattern::GROUP,
+    block_matrix::BlockMatrix, conjugate_gradients::RankOneTerm, pattern::GROUP,
 };
 use crate::{
     simd::{self, Block, Row3},
@@ -60,14 +59,6 @@ impl Filter {
         for (row, projector) in &self.projectors {
             let entry = &mut vector[*row as usize];
             *entry = projector.times(entry);
-        }
-    }
-
-    /// Projects motions onto the free directions.
-    pub(super) fn apply_to_motions(&self, motions: &mut [MotionRow]) {
-        for (row, projector) in &self.projectors {
-            let motion = &mut motions[*row as usize];
-            *motion = motion.map(|displacement| projector.times(&displacement));
         }
     }
 

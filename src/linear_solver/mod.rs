@@ -7,7 +7,6 @@
 
 mod adjacency;
 mod block_matrix;
-mod coarse_correction;
 mod conjugate_gradients;
 mod contact_blocks;
 mod filter;
@@ -18,9 +17,8 @@ pub mod preconditioner;
 mod scalar_couplings;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
-pub use coarse_correction::{MotionRow, NO_BODY, RigidMotions};
 pub use conjugate_gradients::{
-    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance, Workspace,
+    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, Workspace,
     conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};

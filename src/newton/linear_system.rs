@@ -4,15 +4,14 @@
 
 use super::{
     convergence::{EnergyNorm, PredictedDecrease},
-    forcing_term::{LinearSolveContext, linear_stopping_criterion},
     objective::Objective,
+    parameters::NewtonParameters,
 };
 use crate::{
     linear_solver::{
         BlockJacobi, Filter, FilteredMatrix, FilteredSystem, IncompleteCholesky, Multigrid,
         Preconditioner, RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
     },
-    mesh::UnionFind,
     response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
     simd::{Block, Row3},
@@ -50,8 +49,6 @@ pub(crate) struct LinearisationPoint<'a, 'b> {
     pub(crate) residuals: &'a [Vec3],
     /// Whether the tangent uses the stresses that have been predicted for this point.
     pub(crate) uses_predicted_stress: bool,
-    /// Connected pieces of the cloths.
-    pub(crate) pieces: &'a UnionFind,
 }
 
 impl LinearSystem {
@@ -71,11 +68,6 @@ impl LinearSystem {
             tangent,
             assembled_matrix_id: None,
         }
-    }
-
-    /// Whether contacts couple layers of cloth: rows that no element connects.
-    pub(crate) fn couples_layers(&self) -> bool {
-        !self.contact_blocks.is_empty()
     }
 
     /// Root mean square of the Newton step of each cloth, in m.
@@ -101,11 +93,11 @@ impl LinearSystem {
 
     /// Computes the Newton step and the decrease that it predicts; `None` if conjugate gradients find no descent
     /// direction or the system overflows single precision. New multipliers of active constraints are passed to the
-    /// response.
+    /// response. `linear_tolerance` is the relative residual at which conjugate gradients end.
     pub(crate) fn compute_newton_step(
         &mut self,
         mut point: LinearisationPoint<'_, '_>,
-        context: LinearSolveContext,
+        linear_tolerance: f64,
         report: &mut Report,
     ) -> Option<PredictedDecrease> {
         let is_up_to_date = self.assemble_tangent(&mut point, report);
@@ -126,8 +118,11 @@ impl LinearSystem {
             let filtered = FilteredMatrix { matrix, filter: &self.filter, positions: &positions };
             report.time(Task::Preconditioner, || self.preconditioner.update(filtered));
         }
-        let stopping = linear_stopping_criterion(context, self.couples_layers());
-        let is_solved = self.solve(&mut point, stopping, report);
+        let stopping = StoppingCriterion {
+            relative_tolerance: linear_tolerance,
+            max_iterations: NewtonParameters::DEFAULT.max_linear_iterations,
+        };
+        let is_solved = self.solve(stopping, report);
         is_solved.then(|| self.predicted_decrease(&mut point))
     }
 
@@ -254,20 +249,15 @@ impl LinearSystem {
     /// Solves the system. Returns whether the solution is finite.
     fn solve(
         &mut self,
-        point: &mut LinearisationPoint<'_, '_>,
         stopping: StoppingCriterion,
         report: &mut Report,
     ) -> bool {
         self.newton_step.fill([0.0; 4]);
-        let ordering = &*self.tangent.ordering;
-        let objective = &mut *point.objective;
-        let rigid_motions = objective.rigid_motions(point.pieces, point.positions, ordering);
         let outcome = report.time(Task::LinearSolve, || {
             let system = FilteredSystem {
                 matrix: &self.tangent.matrix,
                 right_side: &self.right_hand_side,
                 rank_one_terms: &self.rank_one_terms,
-                rigid_motions,
                 filter: &self.filter,
             };
             let preconditioner = self.preconditioner.as_mut();

@@ -13,7 +13,6 @@
 //! If the displacements of a converged stage would intersect, contacts are stiffened and the iteration continues.
 
 mod convergence;
-mod forcing_term;
 mod line_search;
 mod linear_system;
 mod net_force;
@@ -21,7 +20,6 @@ mod objective;
 mod parameters;
 pub(crate) mod reference;
 mod regime;
-mod rigid_motions;
 #[cfg(test)]
 mod tests;
 
@@ -43,7 +41,6 @@ use crate::{
     vec3::Vec3,
 };
 use convergence::{EnergyNorm, IterationHistory, PredictedDecrease, SolveProgress};
-use forcing_term::LinearSolveContext;
 use linear_system::{LinearSystem, LinearisationPoint};
 use parameters::NewtonParameters;
 use regime::Regime;
@@ -53,7 +50,7 @@ pub(crate) struct Newton {
     pub(crate) system: LinearSystem,
     /// Residuals without contacts at the iterate, in N.
     pub(crate) residuals: Vec<Vec3>,
-    /// Whether stresses after the last Newton step have been predicted.
+    /// Whether stresses at the iterate have been predicted.
     has_predicted_stress: bool,
     /// Potential of contacts at the iterate, in J.
     pub(crate) contact_potential: f64,
@@ -79,6 +76,19 @@ impl Newton {
     /// Order of the vertices in the rows of the linear system.
     pub(crate) fn ordering(&self) -> &Ordering {
         &self.system.tangent.ordering
+    }
+
+    /// Takes the stresses at the start of the step for the first tangent.
+    fn carry_stress(&mut self, objective: &mut Objective<'_>, report: &mut Report) {
+        self.has_predicted_stress = objective.quadratic_model.is_none();
+        if self.has_predicted_stress {
+            let Objective { dynamics, stage, state, .. } = objective;
+            let (scratch, zero) = (&mut self.residuals, &mut self.trial_point);
+            zero.fill(Vec3::zeros());
+            report.time(Task::Forces, || {
+                dynamics.elements.carry_stress(stage, &state.positions, scratch, zero);
+            });
+        }
     }
 
     /// Tangent matrix without contact blocks, for use outside of Newton's method.
@@ -188,7 +198,7 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
     fn evaluate_initial_guess(&mut self) {
         let Self { newton, objective, positions, report, keeps_contacts_closed, .. } = self;
         objective.apply_prescribed_displacements(positions);
-        newton.has_predicted_stress = false;
+        newton.carry_stress(objective, report);
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
         let contacts = &objective.response.contact_set.detected;
         *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
@@ -253,8 +263,7 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
         } else {
             self.history.iterations_since_stiffening(self.outcome.iterations)
         };
-        let couples_layers = self.newton.system.couples_layers();
-        let regime = Regime::new(self.objective, couples_layers, is_untangling);
+        let regime = Regime::new(self.objective, is_untangling);
         SolveProgress { iterations, regime }
     }
 
@@ -294,23 +303,14 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
     }
 
     fn compute_newton_step(&mut self) -> Option<PredictedDecrease> {
-        let is_first = self.outcome.iterations == 0;
-        let thresholds = self.displacement_error_thresholds();
-        let displacement_error =
-            thresholds.map(|thresholds| thresholds.into_iter().fold(f64::INFINITY, f64::min));
-        let regime = self.progress.regime;
         let newton = &mut *self.newton;
         let point = LinearisationPoint {
-            uses_predicted_stress: newton.has_predicted_stress
-                && self.objective.uses_stress_prediction(regime),
+            uses_predicted_stress: newton.has_predicted_stress,
             objective: &mut *self.objective,
             positions: &*self.positions,
             residuals: &newton.residuals,
-            pieces: &newton.pieces,
         };
-        let linear_tolerance = self.criteria.linear_tolerance;
-        let context = LinearSolveContext { regime, is_first, linear_tolerance, displacement_error };
-        newton.system.compute_newton_step(point, context, self.report)
+        newton.system.compute_newton_step(point, self.criteria.linear_tolerance, self.report)
     }
 
     fn record_newton_step(&mut self, predicted: &PredictedDecrease) {
@@ -354,8 +354,7 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
     /// Predicts the stresses after the Newton step for the tangent of the next iteration, if there is one.
     fn predict_stress(&mut self, is_last: bool) {
         let (newton, objective) = (&mut *self.newton, &mut *self.objective);
-        newton.has_predicted_stress =
-            !is_last && objective.uses_stress_prediction(self.progress.regime);
+        newton.has_predicted_stress = !is_last && !self.progress.regime.is_quadratic();
         if newton.has_predicted_stress {
             newton.system.scatter_newton_step(&mut newton.trial_point);
             self.report.time(Task::Forces, || {

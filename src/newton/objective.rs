@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Objective of a stage: the potential without contacts plus that of contacts, whose minimum Newton's method finds.
 
-use super::{parameters::NewtonParameters, regime::Regime};
+use super::parameters::NewtonParameters;
 use crate::{
     collision::Contact,
     response::CollisionResponse,
@@ -110,14 +110,5 @@ impl Objective<'_> {
                 response.detect_contacts_with_frozen_normals(positions)
             }
         })
-    }
-
-    /// Whether tangents use predicted stresses. Not during contact: compressed and crumpled cloth is stretched by the
-    /// contacts of its Newton steps, not by rotation, and a prediction without them removes tensions in one iteration
-    /// and restores them in the next. A stage that extrapolates beyond the point of its equations has no damping, and
-    /// needs the solution that is found with predictions; otherwise impacts double their energy more often.
-    pub(crate) fn uses_stress_prediction(&self, regime: Regime) -> bool {
-        let extrapolates = self.stage.extrapolation_factor > 1.0;
-        !regime.is_quadratic() && (!regime.has_contacts() || extrapolates)
     }
 }

@@ -3,21 +3,20 @@
 //!
 //! | depends on it | free | on solids | layered | untangling | quadratic |
 //! | --- | --- | --- | --- | --- | --- |
-//! | threshold of the Newton step (`criteria`) | tolerance | fraction of the first | smaller fraction | by contacts | smaller fraction or tolerance |
+//! | threshold of the Newton step (`criteria`) | none | fraction of the first | smaller fraction | by contacts | smaller fraction or tolerance |
 //! | iterations that relax it (`NewtonSolve`) | | since stiffening | since stiffening | all | as without the model |
 //! | error of the acceleration (`acceleration_error`) | yes | yes | yes | no | no |
 //! | force balance (`force_balance`) | no | yes | more closely | no | no |
 //! | stagnation (`NewtonSolve`) | no | yes | yes | in contact | in contact |
 //! | last step taken without its residuals (`NewtonSolve`) | yes | no | no | without contact | without contact |
-//! | predicted stresses (`Objective`) | yes | implicit midpoint | implicit midpoint | by contacts | no |
-//! | relative residual of conjugate gradients (`forcing_term`) | of the settings | larger | larger | by contacts | of the settings |
+//! | predicted stresses (`NewtonSolve`) | yes | yes | yes | yes | no |
 
 use super::objective::Objective;
 
 /// What the contacts of a solve couple cloth with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coupling {
-    /// Solids alone, or what elements connect anyway.
+    /// Solids alone.
     Solids,
     /// Other layers of cloth.
     Layers,
@@ -39,15 +38,11 @@ pub(crate) enum Regime {
 }
 
 impl Regime {
-    /// Regime at an iterate. `couples_layers` says whether the matrix of the last linear system did.
-    pub(crate) fn new(
-        objective: &Objective<'_>,
-        couples_layers: bool,
-        is_untangling: bool,
-    ) -> Self {
+    /// Regime at an iterate.
+    pub(crate) fn new(objective: &Objective<'_>, is_untangling: bool) -> Self {
         let coupling = match objective.response.contact_set.detected[..] {
             [] => None,
-            _ if couples_layers => Some(Coupling::Layers),
+            _ if objective.response.couples_layers() => Some(Coupling::Layers),
             _ => Some(Coupling::Solids),
         };
         match coupling {

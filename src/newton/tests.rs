@@ -284,7 +284,7 @@ fn one_step_minimises_a_quadratic_model() {
         let model =
             QuadraticModel::new(ModelHessian::Inertia, stage.objective.stage, &masses, expansion);
         let quadratic = stage.objective.with_quadratic_model(&model);
-        assert_eq!(Regime::new(&quadratic, true, true), Regime::Quadratic(None));
+        assert_eq!(Regime::new(&quadratic, true), Regime::Quadratic(None));
         stage.with_quadratic_model(&model)
     });
     assert!(outcome.converged() && outcome.iterations <= 2, "{outcome:?}");

@@ -259,6 +259,13 @@ impl CollisionResponse {
         truncation.result(violations.len())
     }
 
+    /// Whether contacts, or the recovery of intersections, couple layers of cloth.
+    pub(crate) fn couples_layers(&self) -> bool {
+        self.contact_set.all().any(|contact| {
+            contact.pair.representative_vertices().iter().all(|v| self.step.is_cloth(*v))
+        })
+    }
+
     /// Whether the step starts with intersections, or with contacts at distance zero.
     pub(crate) fn is_untangling(&self) -> bool {
         let trajectories = self.step.trajectories();

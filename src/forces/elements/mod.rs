@@ -95,6 +95,11 @@ pub trait Elements: Send + Sync {
         forces: &mut [Vec3],
     ) -> f64;
 
+    /// Whether tangents depend on the stress, which [`Self::predict_stress`] predicts.
+    fn has_geometric_stiffness(&self) -> bool {
+        false
+    }
+
     /// Predicts, to first order, the stress after the displacement `direction` from the shape last
     /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
     fn predict_stress(&mut self, _direction: &[Vec3]) {}

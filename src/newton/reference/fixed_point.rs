@@ -139,7 +139,7 @@ impl FixedPointIteration<'_, '_> {
             QuadraticModel::with_constant_stiffness(dynamics, stage, self.stiffness, expansion);
         let objective = &mut objective.with_quadratic_model(&model);
         let linear = StageSolve { newton, objective, positions, criteria, report }.by_newton();
-        self.regime = Regime::new(objective, newton.system.couples_layers(), false);
+        self.regime = Regime::new(objective, false);
         self.anderson.record(&point, positions, |field| model.hessian_product(field));
         let squares = self.anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
         let norm = EnergyNorm::new(objective.dynamics, stage);
