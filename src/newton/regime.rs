@@ -3,7 +3,7 @@
 //!
 //! | depends on it | free | on solids | layered | untangling | quadratic |
 //! | --- | --- | --- | --- | --- | --- |
-//! | threshold of the Newton step (`criteria`) | none | fraction of the first | smaller fraction | by contacts | smaller fraction or tolerance |
+//! | threshold of the Newton step (`criteria`) | multiple of the tolerance | fraction of the first | smaller fraction | by contacts | smaller fraction or tolerance |
 //! | iterations that relax it (`NewtonSolve`) | | since stiffening | since stiffening | all | as without the model |
 //! | error of the acceleration (`acceleration_error`) | yes | yes | yes | no | no |
 //! | force balance (`force_balance`) | no | yes | more closely | no | no |

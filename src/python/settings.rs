@@ -69,9 +69,9 @@ const FIELDS: [&str; 19] = [
 ///         of all materials; 0 where not given.
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): Part of the motion that a step may leave unsolved: the error of the
-///         acceleration is estimated at no more than ten times this part of it; during contact the
-///         last Newton step, in the energy norm, is at most eight times this part of the mean edge
-///         length, or of 1/87 of the cloth's width if that is more, as well; 0.02 where not given.
+///         acceleration is estimated at no more than ten times this part of it, and the last
+///         Newton step, in the energy norm, is at most eight times this part of the mean edge
+///         length, or of 1/87 of the cloth's width if that is more; 0.02 where not given.
 ///     max_iterations (int): Newton iterations after which a step is tried again with half the
 ///         length; 30 where not given. The fixed-point solver is allowed four times as many
 ///         updates.

@@ -297,10 +297,10 @@ pub struct Settings {
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
     /// Part of the motion that a step may leave unsolved. The error of the acceleration of every cloth, as the last
-    /// Newton steps d let it be estimated, is at most ten times this part of that acceleration. During contact d is
-    /// shorter, besides, than eight times this part of the mean edge length, or of 1/87 of the root of the smallest
-    /// cloth's area if that is larger (the edge length of a square of 10 000 vertices), and than five or ten times this
-    /// part of the first of the step. The length of d is its energy norm √(dᵀAd), A
+    /// Newton steps d let it be estimated, is at most ten times this part of that acceleration. Besides, d is shorter
+    /// than eight times this part of the mean edge length, or of 1/87 of the root of the smallest cloth's area if that
+    /// is larger (the edge length of a square of 10 000 vertices), and during contact than five or ten times this part
+    /// of the first of the step. The length of d is its energy norm √(dᵀAd), A
     /// being the matrix of the step, as the equivalent rigid displacement: errors of shape count by their inertia, those
     /// of strain by their much larger stiffness.
     pub tolerance: f64,

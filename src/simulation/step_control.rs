@@ -84,7 +84,7 @@ struct FrameBudgetParameters {
 
 impl FrameBudgetParameters {
     const DEFAULT: Self = Self {
-        full_solves_per_max_step: 28.0,
+        full_solves_per_max_step: 14.0,
         exhausted_step_size_fraction: 0.03125,
         exhausted_max_iterations: 10,
         reference_pairs_per_vertex: 24.0,

@@ -5,8 +5,8 @@
 //!
 //! * the error of its acceleration is small against its acceleration and gravity (see `acceleration_error`): what is
 //!   soft moves as its forces say, however slowly;
-//! * during contact, its last Newton step is shorter than a threshold in the energy norm (see `energy_norm`): what is
-//!   stiff is in equilibrium;
+//! * its last Newton step is shorter than a threshold in the energy norm (see `energy_norm`): what is stiff is in
+//!   equilibrium;
 //! * during contact, the net force on it is small (see `force_balance`).
 //!
 //! Thresholds are multiples of `Settings::tolerance`. During contact that of the energy norm is a fraction of the first
@@ -198,7 +198,7 @@ impl ConvergenceCriteria {
     pub(crate) fn threshold(&self, progress: SolveProgress, first_length: f64) -> f64 {
         let SolveProgress { iterations, regime } = progress;
         let (reduction, max_factor) = match regime {
-            Regime::Free => return f64::INFINITY,
+            Regime::Free => return PARAMETERS.max_factor_nonlinear * self.step_tolerance,
             _ if !regime.has_contacts() => return self.step_tolerance,
             Regime::Quadratic(_) => {
                 (PARAMETERS.contact_reduction_layers, PARAMETERS.max_factor_quadratic)

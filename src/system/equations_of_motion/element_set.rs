@@ -99,6 +99,7 @@ impl ElementSet {
     ) {
         let each = self.kinds.iter_mut().zip(&stage.base_measures);
         for (elements, reference) in each.filter(|(one, _)| one.has_geometric_stiffness()) {
+            elements.begin_stage(stage.duration / stage.extrapolation_factor);
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta: 0.0 };
             elements.evaluate(start, history, scratch);
             elements.predict_stress(zero);
