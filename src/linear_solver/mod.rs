@@ -14,6 +14,7 @@ mod filter;
 mod group_product;
 mod ordering;
 mod pattern;
+mod pattern_scalars;
 pub mod preconditioner;
 mod scalar_couplings;
 
@@ -27,6 +28,8 @@ pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;
 pub use pattern::{GROUP, Pattern, SparseRows};
+pub(crate) use pattern_scalars::PatternScalars;
 pub(crate) use preconditioner::{BlockJacobi, IncompleteCholesky};
 pub use preconditioner::{FilteredMatrix, Multigrid, Preconditioner};
+pub(crate) use scalar_couplings::Coupling;
 pub use scalar_couplings::{ScalarCouplings, ScalarPattern};

@@ -146,6 +146,7 @@ impl LinearSystem {
             }
             report.time(Task::Assembly, || {
                 self.tangent.assemble(objective.dynamics, objective.stage);
+                self.tangent.merge_scalars();
                 self.assemble_pressures(objective);
             });
             self.eliminate_directions(objective, point.positions);

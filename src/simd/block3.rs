@@ -48,6 +48,14 @@ impl Block {
         }
     }
 
+    /// Adds the identity times `scale`.
+    #[inline(always)]
+    pub fn add_scaled_identity(&mut self, scale: f32) {
+        for (k, column) in self.0.iter_mut().enumerate() {
+            column[k] += scale;
+        }
+    }
+
     /// Multiplies the matrix.
     pub fn scale(&mut self, factor: f32) {
         for entry in self.0.as_flattened_mut() {

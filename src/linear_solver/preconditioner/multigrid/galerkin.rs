@@ -264,7 +264,9 @@ fn columns_of_row<'a>(
     let far = far.take_while(move |column| *column < row);
     let outer = scalars.far(row).iter().map(|column| *column as usize);
     let outer = outer.filter(move |column| *column < row);
-    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer)
+    let weak = scalars.weak(row).iter().map(|column| *column as usize);
+    let weak = weak.filter(move |column| *column < row);
+    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer).chain(weak)
 }
 
 /// Sums PᵀHP of a group of rows.
@@ -328,10 +330,11 @@ impl Kernel for SumGroup<'_> {
             for (column, value) in near.scalars.row(row - first) {
                 add_scalar(entries.next(), value, first + column);
             }
-            let (columns, values) = matrix.scalars().far(row);
-            for (column, value) in columns.iter().zip(values) {
-                if (*column as usize) < row {
-                    add_scalar(entries.next(), *value, *column as usize);
+            for (columns, values) in [matrix.scalars().far(row), matrix.scalars().weak(row)] {
+                for (column, value) in columns.iter().zip(values) {
+                    if (*column as usize) < row {
+                        add_scalar(entries.next(), *value, *column as usize);
+                    }
                 }
             }
             let [translation, rotation] = motions[row].map(|motion| motion.transposed());

@@ -265,21 +265,17 @@ impl CoarsestLevel {
                 dense.fixed_view_mut::<3, 3>(3 * row, 3 * column).copy_from(&block);
             }
         }
-        // All rows are in one group.
-        let scalars = matrix.scalars().lower(&(0..self.count));
         let projector = |row: usize| {
             let own = filter.and_then(|filter| filter.projector(row)).copied();
             own.unwrap_or(Block::scaled_identity(1.0)).to_matrix()
         };
-        for row in 0..self.count {
-            for (column, value) in scalars.row(row) {
-                let block = projector(row) * projector(column) * f64::from(value);
-                let mut place = dense.fixed_view_mut::<3, 3>(3 * row, 3 * column);
-                place += block;
-                let mut place = dense.fixed_view_mut::<3, 3>(3 * column, 3 * row);
-                place += block.transpose();
-            }
-        }
+        matrix.scalars().visit_lower(self.count, |row, column, value| {
+            let block = projector(row) * projector(column) * f64::from(value);
+            let mut place = dense.fixed_view_mut::<3, 3>(3 * row, 3 * column);
+            place += block;
+            let mut place = dense.fixed_view_mut::<3, 3>(3 * column, 3 * row);
+            place += block.transpose();
+        });
         self.factor = Cholesky::new(dense);
     }
 

@@ -6,6 +6,9 @@
 //! Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in the norm of the diagonal:
 //! D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once: the forward one leaves the
 //! residual, the backward one starts from it.
+//!
+//! The weak entries of the scalar part are moved to the diagonal, which makes sweeps and residuals cheaper and leaves
+//! translations what they are; A and D above are those of this matrix.
 
 use crate::{
     linear_solver::{
@@ -34,8 +37,15 @@ pub(crate) struct Smoother {
 impl Smoother {
     /// Updates to a matrix; constrained rows move along what is free only.
     pub(crate) fn update(&mut self, matrix: &BlockMatrix, filter: Option<&Filter>) {
-        let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
-        each.map(Block::inverse).collect_into_vec(&mut self.inverses);
+        let weak_sums = matrix.scalars().weak_sums();
+        let each = matrix.diagonals().par_iter().enumerate();
+        each.with_min_len(reductions::MIN_VERTICES_PER_TASK)
+            .map(|(row, diagonal)| {
+                let mut block = *diagonal;
+                block.add_scaled_identity(weak_sums.get(row).copied().unwrap_or(0.0));
+                block.inverse()
+            })
+            .collect_into_vec(&mut self.inverses);
         if let Some(filter) = filter {
             filter.project_blocks(&mut self.inverses);
         }

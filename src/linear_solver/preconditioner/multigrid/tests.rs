@@ -5,7 +5,7 @@ use crate::linear_solver::{
         FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
     },
     pattern::GROUP,
-    scalar_couplings::ScalarCouplings,
+    scalar_couplings::{Coupling, ScalarCouplings},
 };
 use nalgebra::Matrix3;
 use sprs::{CsMatI, TriMatI};
@@ -132,9 +132,13 @@ impl Grid {
     /// Adds a scalar part: the squares of second differences along rows and columns of the grid.
     fn set_bending(&mut self, stiffness: f64) {
         let matrix = self.second_differences(stiffness);
-        let pattern = ScalarPattern::of(&matrix, |_, _| true);
+        let coupling = |row: usize, column: usize| {
+            let is_next = [1, self.side as usize].contains(&row.abs_diff(column));
+            if is_next { Coupling::Strong } else { Coupling::Weak }
+        };
+        let pattern = ScalarPattern::of(&matrix, coupling);
         let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
-        self.matrix.set_scalars(scalars);
+        self.matrix.set_scalars(Arc::new(scalars));
         for (row, value) in diagonal.into_iter().enumerate() {
             self.matrix.add_diagonal(row, &Block::scaled_identity(value as f32));
         }
