@@ -112,20 +112,27 @@ impl RigidMotions {
 
     /// Start of a solve: the solution WWᵀb, b being the right side.
     pub(super) fn initial_solution(&self, right_side: &[Row3], solution: &mut [Row3]) {
-        self.add_combination(&self.components(&self.rows, right_side), solution);
+        let components = self.components(&self.rows, right_side);
+        self.add_combination(&self.rows, &components, solution);
     }
 
-    /// Corrects the preconditioned residual.
-    pub(super) fn correct(&self, residual: &[Row3], preconditioned: &mut [Row3]) {
+    /// Corrects the preconditioned residual and its product with the matrix.
+    pub(super) fn correct(&self, residual: &[Row3], [preconditioned, product]: [&mut [Row3]; 2]) {
         let mut components = self.components(&self.rows, residual);
-        let known = self.components(&self.images, preconditioned);
+        let known = self.components(&self.rows, product);
         components.iter_mut().zip(known).for_each(|(component, known)| *component -= known);
-        self.add_combination(&components, preconditioned);
+        self.add_combination(&self.rows, &components, preconditioned);
+        self.add_combination(&self.images, &components, product);
     }
 
-    /// Adds the combination of W with the components of each body.
-    fn add_combination(&self, components: &[MotionVector], sums: &mut [Row3]) {
-        let rows = sums.par_iter_mut().zip(&self.rows).zip(&self.body_of_row);
+    /// Adds the combination of `motions` with the components of each body.
+    fn add_combination(
+        &self,
+        motions: &[MotionRow],
+        components: &[MotionVector],
+        sums: &mut [Row3],
+    ) {
+        let rows = sums.par_iter_mut().zip(motions).zip(&self.body_of_row);
         rows.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|((sum, row), body)| {
             let Some(own) = components.get(*body as usize) else { return };
             let added = combination(row, |motion| own[motion] as f32);
@@ -178,8 +185,8 @@ mod tests {
     use super::*;
     use crate::{
         linear_solver::{
-            BlockJacobi, BlockMatrix, FilteredSystem, Pattern, Preconditioner, StoppingCriterion,
-            Workspace, conjugate_gradients, filter::Filter,
+            BlockJacobi, BlockMatrix, FilteredMatrix, FilteredSystem, Pattern, Preconditioner,
+            StoppingCriterion, Workspace, conjugate_gradients, filter::Filter,
         },
         simd::Block,
     };
@@ -240,8 +247,8 @@ mod tests {
     fn solve(bodies: usize, loads: &[Row3], has_motions: bool) -> (Vec<Row3>, usize) {
         let matrix = chains(bodies);
         let mut preconditioner = BlockJacobi::default();
-        preconditioner.update(&matrix);
         let filter = &Filter::new(loads.len());
+        preconditioner.update(FilteredMatrix { matrix: &matrix, filter, positions: &[] });
         let mut system = FilteredSystem::assembled(&matrix, loads, filter);
         system.rigid_motions = has_motions.then(|| motions(bodies));
         let stopping = StoppingCriterion {

@@ -99,6 +99,11 @@ impl Filter {
         );
     }
 
+    /// All constrained rows in ascending order, each with its projector.
+    pub(super) fn projectors(&self) -> impl Iterator<Item = (u32, Block)> {
+        self.projectors.iter().copied()
+    }
+
     /// S of a row; `None` where it is the identity.
     pub(super) fn projector(&self, row: usize) -> Option<&Block> {
         let position = self.index[row].checked_sub(1)?;

@@ -156,6 +156,9 @@ impl Block {
 #[must_use]
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
     let length = 4 * reductions::MIN_VERTICES_PER_TASK;
+    if a.len() <= length {
+        return serial_dot(a, b);
+    }
     let chunks = a.par_chunks(length).zip(b.par_chunks(length));
     let sums: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
     sums.iter().sum()

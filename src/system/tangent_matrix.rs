@@ -147,9 +147,9 @@ impl TangentMatrix {
         let Some(stiffness) = parts.next() else { return };
         let factor = 1.0 / stage.extrapolation_factor;
         if !self.scalar_part.is_up_to_date(stiffness, factor) {
-            let viscous = stiffness.viscous.map(|value| value * stiffness.inverse_beta);
-            let matrix = self.in_rows(&(&stiffness.elastic + &viscous));
-            self.scalar_part.update(stiffness, factor, &matrix, self.matrix.pattern());
+            let Self { matrix, ordering, scalar_part, .. } = self;
+            let in_rows = |matrix: &CsMatI<f64, u32>| in_rows(ordering, matrix);
+            scalar_part.update(stiffness, factor, in_rows, matrix.pattern());
         }
         self.matrix.set_scalars(Arc::clone(&self.scalar_part.all));
     }
@@ -162,7 +162,7 @@ impl TangentMatrix {
 
     /// Replaces the scalar part outside of the diagonal by a symmetric matrix of the vertices.
     pub(crate) fn set_scalars(&mut self, matrix: &CsMatI<f64, u32>) {
-        let matrix = self.in_rows(matrix);
+        let matrix = in_rows(&self.ordering, matrix);
         let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| Coupling::Strong));
         self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, pattern).0));
     }
@@ -175,16 +175,6 @@ impl TangentMatrix {
     /// Replaces the matrix by another one on the same pattern.
     pub(crate) fn replace(&mut self, matrix: &BlockMatrix) {
         self.matrix.clone_from(matrix);
-    }
-
-    /// A matrix of the vertices in the order of the rows.
-    fn in_rows(&self, matrix: &CsMatI<f64, u32>) -> CsMatI<f64, u32> {
-        let mut entries = TriMatI::new(matrix.shape());
-        for (value, (row, column)) in matrix {
-            let [row, column] = [row, column].map(|vertex| self.ordering.row(vertex as usize));
-            entries.add_triplet(row, column, *value);
-        }
-        entries.to_csr()
     }
 
     /// Fills the matrix with the blocks `value(vertex, other)`.
@@ -428,6 +418,16 @@ impl BlockSum {
     fn to_matrix(self) -> Matrix3<f64> {
         Matrix3::from_fn(|i, j| self.0[j][i])
     }
+}
+
+/// A matrix of the vertices in the order of the rows.
+fn in_rows(ordering: &Ordering, matrix: &CsMatI<f64, u32>) -> CsMatI<f64, u32> {
+    let mut entries = TriMatI::new(matrix.shape());
+    for (value, (row, column)) in matrix {
+        let [row, column] = [row, column].map(|vertex| ordering.row(vertex as usize));
+        entries.add_triplet(row, column, *value);
+    }
+    entries.to_csr()
 }
 
 /// Contribution of a vertex to the diagonal: m/β², the spring target, and the drag of the air.

@@ -61,21 +61,25 @@ impl ScalarPart {
         self.diagonal.get(row).copied().unwrap_or(0.0)
     }
 
-    /// Updates to a stiffness times a factor; `matrix` has its entries by rows, and `pattern` is that of the blocks.
+    /// Updates to a stiffness times a factor; `in_rows` orders a matrix of the vertices by rows, and `pattern` is that of
+    /// the blocks.
     pub(super) fn update(
         &mut self,
         stiffness: &ScalarStiffness,
         factor: f64,
-        matrix: &CsMatI<f64, u32>,
+        in_rows: impl Fn(&CsMatI<f64, u32>) -> CsMatI<f64, u32>,
         pattern: &Pattern,
     ) {
-        if self.revision != stiffness.revision {
-            self.patterns = ScalarPatterns::new(matrix, pattern);
-            self.revision = stiffness.revision;
+        let ScalarStiffness { elastic, viscous, inverse_beta, revision } = stiffness;
+        let matrix = in_rows(&(elastic + &viscous.map(|value| value * inverse_beta)));
+        if self.revision != *revision {
+            let parts = [elastic, viscous].map(in_rows);
+            self.patterns = ScalarPatterns::new(&matrix, &parts, pattern);
+            self.revision = *revision;
         }
         let ScalarPatterns { all, outside } = &self.patterns;
-        let (all, diagonal) = ScalarCouplings::of(matrix, Arc::clone(all));
-        let (outside, _) = ScalarCouplings::of(matrix, Arc::clone(outside));
+        let (all, diagonal) = ScalarCouplings::of(&matrix, Arc::clone(all));
+        let (outside, _) = ScalarCouplings::of(&matrix, Arc::clone(outside));
         // Only couplings are multiplied by the factor here; diagonals are along with the blocks.
         self.all = Arc::new(all.scaled(factor as f32));
         self.outside = Arc::new(outside.scaled(factor as f32));
@@ -90,22 +94,30 @@ fn key(stiffness: &ScalarStiffness, factor: f64) -> [u64; 3] {
 }
 
 impl ScalarPatterns {
-    /// Entries of a scalar stiffness; `pattern` is that of the blocks.
-    fn new(matrix: &CsMatI<f64, u32>, pattern: &Pattern) -> Self {
+    /// Entries of a scalar stiffness; `pattern` is that of the blocks. What is small in both of the elastic and viscous
+    /// `parts` is small at any viscosity.
+    fn new(matrix: &CsMatI<f64, u32>, parts: &[CsMatI<f64, u32>; 2], pattern: &Pattern) -> Self {
         let is_kept = significance(matrix);
         let is_outside = |row: usize, column: usize| {
             row != column && is_kept(row, column) && !pattern.has(row, column)
         };
-        let least: Vec<f64> =
-            (0..matrix.rows()).map(|row| smallest_smoothed(matrix, row, &is_outside)).collect();
+        let smallest = |part: &CsMatI<f64, u32>| -> Vec<f64> {
+            (0..part.rows()).map(|row| smallest_smoothed(part, row, &is_outside)).collect()
+        };
+        let least = parts.each_ref().map(smallest);
+        let is_weak = |row: usize, column: usize| {
+            parts.iter().zip(&least).all(|(part, least)| {
+                let value = part.get(row, column).map_or(0.0, |value| value.abs());
+                value < least[row].min(least[column])
+            })
+        };
         let all = ScalarPattern::of(matrix, |row, column| {
             if is_kept(row, column) { Coupling::Strong } else { Coupling::Omitted }
         });
         let outside = ScalarPattern::of(matrix, |row, column| {
-            let value = matrix.get(row, column).map_or(0.0, |value| value.abs());
             if !is_outside(row, column) {
                 Coupling::Omitted
-            } else if value < least[row].min(least[column]) {
+            } else if is_weak(row, column) {
                 Coupling::Weak
             } else {
                 Coupling::Strong
