@@ -10,7 +10,7 @@
 
 use super::{
     block_matrix::BlockMatrix, coarse_correction::RigidMotions, filter::Filter,
-    preconditioner::Preconditioner,
+    preconditioner::Preconditioner, rank_one_term::RankOneTerm,
 };
 use crate::{
     parallel::reductions,
@@ -92,31 +92,6 @@ pub struct FilteredSystem<'a> {
     pub filter: &'a Filter,
 }
 
-/// Term f u uᵀ of a matrix.
-#[derive(Clone, Debug)]
-pub struct RankOneTerm {
-    /// f.
-    pub factor: f64,
-    /// u.
-    pub vector: Vec<Row3>,
-}
-
-impl RankOneTerm {
-    /// Adds the product with a vector to `image`. Returns the scalar product of both.
-    fn add_product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
-        let component = dot(&self.vector, vector);
-        self.add_to(self.factor * component, image);
-        self.factor * component * component
-    }
-
-    /// Adds a multiple of u to a vector.
-    pub(crate) fn add_to(&self, multiple: f64, sum: &mut [Row3]) {
-        for (sum, own) in sum.iter_mut().zip(&self.vector) {
-            *sum = std::array::from_fn(|k| sum[k] + multiple as f32 * own[k]);
-        }
-    }
-}
-
 #[cfg(test)]
 impl<'a> FilteredSystem<'a> {
     /// System of a matrix alone, without deflation.
@@ -130,30 +105,15 @@ impl<'a> FilteredSystem<'a> {
 }
 
 impl FilteredSystem<'_> {
-    /// Writes the product S A `vector` to `image`, for a filtered vector. Returns the scalar product of both.
-    fn product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
-        let mut curvature = self.matrix.times_and_dot(vector, image);
-        for term in self.rank_one_terms {
-            curvature += term.add_product(vector, image);
-        }
-        self.filter.apply(image);
-        curvature
-    }
-
-    /// Prepares the coarse correction: filters the rigid motions and makes them orthonormal in the norm of the matrix.
-    /// Solves for them, and subtracts the product of the solution from the residual.
+    /// Prepares the coarse correction, solves for the rigid motions, and subtracts the product of the solution from the
+    /// residual.
     fn solve_for_rigid_motions(&mut self, workspace: &mut Workspace, solution: &mut [Row3]) {
         let Some(motions) = &mut self.rigid_motions else { return };
-        self.filter.apply_to_motions(&mut motions.rows);
-        let (matrix, terms) = (self.matrix, self.rank_one_terms);
-        motions.orthonormalise(|motion, image| {
-            matrix.times_and_dot(motion, image);
-            for term in terms {
-                term.add_product(motion, image);
-            }
-        });
-        motions.initial_solution(self.right_side, solution);
-        self.product(solution, &mut workspace.image);
+        motions.prepare(self.matrix, self.rank_one_terms, self.filter);
+        workspace.image.fill([0.0; 4]);
+        motions.correct(self.right_side, [solution, &mut workspace.image]);
+        self.filter.apply(solution);
+        self.filter.apply(&mut workspace.image);
         workspace.update_residual(1.0);
     }
 
@@ -161,13 +121,14 @@ impl FilteredSystem<'_> {
     fn precondition(&self, preconditioner: &mut dyn Preconditioner, workspace: &mut Workspace) {
         let Workspace { residual, preconditioned, product, .. } = workspace;
         preconditioner.apply_and_multiply(self.matrix, residual, [preconditioned, product]);
-        self.filter.apply(preconditioned);
         for term in self.rank_one_terms {
             term.add_product(preconditioned, product);
         }
         if let Some(motions) = &self.rigid_motions {
+            self.filter.apply(product);
             motions.correct(residual, [preconditioned, product]);
         }
+        self.filter.apply(preconditioned);
         self.filter.apply(product);
     }
 }

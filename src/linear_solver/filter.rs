@@ -7,10 +7,7 @@
 //! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
 //! are gathered before the filter projects them out of the matrix.
 
-use super::{
-    block_matrix::BlockMatrix, coarse_correction::MotionRow, conjugate_gradients::RankOneTerm,
-    pattern::GROUP,
-};
+use super::{block_matrix::BlockMatrix, pattern::GROUP, rank_one_term::RankOneTerm};
 use crate::{
     simd::{self, Block, Row3},
     vec3::Vec3,
@@ -60,14 +57,6 @@ impl Filter {
         for (row, projector) in &self.projectors {
             let entry = &mut vector[*row as usize];
             *entry = projector.times(entry);
-        }
-    }
-
-    /// Projects motions onto the free directions.
-    pub(super) fn apply_to_motions(&self, motions: &mut [MotionRow]) {
-        for (row, projector) in &self.projectors {
-            let motion = &mut motions[*row as usize];
-            *motion = motion.map(|displacement| projector.times(&displacement));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::objective::Objective;
 use crate::{
-    linear_solver::{MotionRow, NO_BODY, Ordering, RigidMotions},
+    linear_solver::{NO_BODY, Ordering, RigidMotions},
     mesh::UnionFind,
     vec3::Vec3,
 };
@@ -26,24 +26,19 @@ impl Objective<'_> {
         let body_of_vertex = self.free_bodies(pieces);
         let body_count = body_of_vertex.iter().filter(|body| **body != NO_BODY).max()? + 1;
         let centers = centers(&body_of_vertex, body_count as usize, positions);
-        let motion_row = |vertex: usize| {
+        let arm = |vertex: usize| {
             let Some(center) = centers.get(body_of_vertex[vertex] as usize) else {
-                return MotionRow::default();
+                return [0.0; 4];
             };
-            let arm = positions[vertex] - center;
-            std::array::from_fn(|motion| {
-                let axis = Vec3::ith(motion % 3, 1.0);
-                let [x, y, z] = (if motion < 3 { axis } else { axis.cross(&arm) }).into();
-                [x as f32, y as f32, z as f32, 0.0]
-            })
+            let [x, y, z] = (positions[vertex] - center).into();
+            [x as f32, y as f32, z as f32, 1.0]
         };
         let vertices = || (0..positions.len()).map(|row| ordering.vertex(row));
-        Some(RigidMotions {
-            body_of_row: vertices().map(|vertex| body_of_vertex[vertex]).collect(),
-            body_count: body_count as usize,
-            rows: vertices().map(motion_row).collect(),
-            images: Vec::new(),
-        })
+        Some(RigidMotions::new(
+            body_count as usize,
+            vertices().map(|vertex| body_of_vertex[vertex]).collect(),
+            vertices().map(arm).collect(),
+        ))
     }
 
     /// Number of the free body of every vertex, or [`NO_BODY`].

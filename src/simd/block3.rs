@@ -152,6 +152,13 @@ impl Block {
     }
 }
 
+/// Vector product.
+#[must_use]
+#[inline(always)]
+pub(crate) fn cross(a: &Row3, b: &Row3) -> Row3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0.0]
+}
+
 /// Scalar product of two lists of vectors, summed in `f64`.
 #[must_use]
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {

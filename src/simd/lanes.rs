@@ -112,7 +112,6 @@ impl Lanes for Portable {
 mod avx {
     use super::{Kernel, Lanes};
     use crate::simd::block3::{Block, Row3};
-    use crate::simd::f32x8::F32x8;
     use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 

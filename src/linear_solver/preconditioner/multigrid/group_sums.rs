@@ -10,10 +10,11 @@ use crate::{
         block_matrix::{BlockMatrix, BlockPair},
         contact_blocks::OffGroupBlocks,
         group_product::LowerGroupBlocks,
+        motion_product::MotionProduct,
         pattern::{GROUP, Pattern},
         scalar_couplings::ScalarPattern,
     },
-    simd::{Block, Kernel, Lanes, Row3},
+    simd::{Block, Kernel, Lanes},
 };
 use std::{collections::BTreeMap, ops::Range};
 
@@ -116,21 +117,12 @@ impl Kernel for SumGroup<'_> {
             let targets = &plan.targets[start..*end as usize];
             start = *end as usize;
             group.products.clear();
-            group.products.resize(targets.len(), Product::default());
+            group.products.resize(targets.len(), MotionProduct::default());
             group.add_blocks(row);
             group.add_scalars(row);
             group.add_to_sums(row, targets, sums);
         }
     }
-}
-
-/// Product of a row of H and the motions of an aggregate.
-#[derive(Clone, Copy, Default)]
-struct Product {
-    /// Products with translations and with rotations, side by side.
-    blocks: BlockPair,
-    /// Σ k r of scalar entries k with arms r, and Σ k.
-    scalars: Row3,
 }
 
 /// Entries of H in a group of rows, read row by row.
@@ -145,7 +137,7 @@ struct GroupEntries<'a, L> {
     /// Position of the next row with blocks outside of the group.
     next_far: usize,
     entries: std::slice::Iter<'a, u8>,
-    products: Vec<Product>,
+    products: Vec<MotionProduct>,
 }
 
 impl<L: Lanes> GroupEntries<'_, L> {
@@ -181,7 +173,11 @@ impl<L: Lanes> GroupEntries<'_, L> {
         if let Some(product) =
             self.entries.next().and_then(|entry| self.products.get_mut(usize::from(*entry)))
         {
-            product.add_block(self.motions, column, block);
+            if self.motions.is_rotation(column) {
+                product.add_rotation(block);
+            } else {
+                product.add_block(&self.motions.arms[column], block);
+            }
         }
     }
 
@@ -209,11 +205,9 @@ impl<L: Lanes> GroupEntries<'_, L> {
         };
         let arm = &self.motions.arms[column];
         if arm[3] == 0.0 {
-            product.add_constrained_scalar(self.motions, column, value);
-            return;
-        }
-        for k in 0..4 {
-            product.scalars[k] += value * arm[k];
+            product.add_constrained_scalar(arm, self.motions.projector(column), value);
+        } else {
+            product.add_scalar(arm, value);
         }
     }
 
@@ -251,56 +245,5 @@ impl<L: Lanes> GroupEntries<'_, L> {
     #[inline(always)]
     fn projector(&self, row: usize) -> Option<&Block> {
         if self.motions.arms[row][3] == 0.0 { self.motions.projector(row) } else { None }
-    }
-}
-
-impl Product {
-    /// Adds B [I, R] for a block B in a column.
-    #[inline(always)]
-    fn add_block(&mut self, motions: &RigidMotions, column: usize, block: &Block) {
-        let sums = &mut self.blocks.0;
-        if motions.is_rotation(column) {
-            for (sum, column) in sums.iter_mut().zip(&block.0) {
-                for k in 0..4 {
-                    sum[4 + k] += column[k];
-                }
-            }
-            return;
-        }
-        let [x, y, z, _] = motions.arms[column];
-        let [a, b, c] = &block.0;
-        for k in 0..4 {
-            sums[0][k] += a[k];
-            sums[1][k] += b[k];
-            sums[2][k] += c[k];
-        }
-        for k in 0..4 {
-            sums[0][4 + k] += y * c[k] - z * b[k];
-            sums[1][4 + k] += z * a[k] - x * c[k];
-            sums[2][4 + k] += x * b[k] - y * a[k];
-        }
-    }
-
-    /// Adds k S [I, R] for a scalar k in a column with the projector S.
-    #[cold]
-    fn add_constrained_scalar(&mut self, motions: &RigidMotions, column: usize, value: f32) {
-        if let Some(projector) = motions.projector(column) {
-            let mut block = *projector;
-            block.scale(value);
-            self.add_block(motions, column, &block);
-        }
-    }
-
-    /// The blocks with the scalar entries: Σ k [I, R].
-    #[inline(always)]
-    fn with_scalars(&self) -> BlockPair {
-        let [x, y, z, sum] = self.scalars;
-        let mut all = self.blocks;
-        let [a, b, c] = &mut all.0;
-        (a[0], b[1], c[2]) = (a[0] + sum, b[1] + sum, c[2] + sum);
-        (a[5], a[6]) = (a[5] - z, a[6] + y);
-        (b[4], b[6]) = (b[4] + z, b[6] - x);
-        (c[4], c[5]) = (c[4] - y, c[5] + x);
-        all
     }
 }

@@ -6,7 +6,7 @@
 use crate::{
     linear_solver::{filter::Filter, pattern::GROUP},
     parallel::reductions,
-    simd::{Block, Row3},
+    simd::{Block, Row3, cross},
     vec3::Vec3,
 };
 use rayon::prelude::*;
@@ -164,12 +164,6 @@ fn add(sum: &mut Row3, other: &Row3) {
     for k in 0..4 {
         sum[k] += other[k];
     }
-}
-
-/// Vector product.
-#[inline(always)]
-fn cross(a: &Row3, b: &Row3) -> Row3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0.0]
 }
 
 /// The matrix R with R ω = ω × r.
