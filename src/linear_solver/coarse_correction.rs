@@ -202,12 +202,14 @@ impl Kernel for MotionImages<'_> {
         };
         for row in rows.clone() {
             let local = row - first;
+            // Of the entries in this row alone.
+            let mut own = sums[local];
             let mut diagonal = matrix.diagonals()[row];
             // The diagonal block of a constrained row also acts on what is not free.
             if let Some(projector) = filter.projector(row) {
                 diagonal = diagonal.product(projector);
             }
-            sums[local].add_block(&arms[row], &diagonal);
+            own.add_block(&arms[row], &diagonal);
             for (columns, pair) in near.row(local) {
                 let [left, right] = [pair.get(0), pair.get(1)];
                 let transposed = lanes.transposed(&left, &right);
@@ -216,19 +218,20 @@ impl Kernel for MotionImages<'_> {
                     columns.iter().zip([left, right]).zip(transposed)
                 {
                     let column = usize::from(*column) % GROUP;
-                    sums[local].add_block(&arms[first + column], &block);
+                    own.add_block(&arms[first + column], &block);
                     sums[column].add_block(&arms[row], &transposed);
                 }
             }
             for (column, value) in near.scalars.row(local) {
-                add_scalar(&mut sums[local], first + column, value);
+                add_scalar(&mut own, first + column, value);
                 add_scalar(&mut sums[column % GROUP], row, value);
             }
             for (columns, values) in [matrix.scalars().far(row), matrix.scalars().weak(row)] {
                 for (column, value) in columns.iter().zip(values) {
-                    add_scalar(&mut sums[local], *column as usize, *value);
+                    add_scalar(&mut own, *column as usize, *value);
                 }
             }
+            sums[local] = own;
         }
         for outer in outer {
             outer.visit(&rows, |row, column, block| {
@@ -236,7 +239,7 @@ impl Kernel for MotionImages<'_> {
             });
         }
         for (image, sum) in images.iter_mut().zip(&sums) {
-            *image = sum.with_scalars();
+            *image = sum.with_scalars(lanes);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! Scalar entries k need no more than Σ k and Σ k r_j.
 
 use super::block_matrix::BlockPair;
-use crate::simd::{Block, Row3};
+use crate::simd::{Block, Lanes, Row3};
 
 /// The product, while it is summed.
 #[derive(Clone, Copy, Default)]
@@ -68,14 +68,14 @@ impl MotionProduct {
 
     /// The sum: products with translations and with rotations, side by side.
     #[inline(always)]
-    pub(super) fn with_scalars(&self) -> BlockPair {
+    pub(super) fn with_scalars<L: Lanes>(&self, lanes: L) -> BlockPair {
         let [x, y, z, sum] = self.scalars;
-        let mut all = self.blocks;
-        let [a, b, c] = &mut all.0;
-        (a[0], b[1], c[2]) = (a[0] + sum, b[1] + sum, c[2] + sum);
-        (a[5], a[6]) = (a[5] - z, a[6] + y);
-        (b[4], b[6]) = (b[4] + z, b[6] - x);
-        (c[4], c[5]) = (c[4] - y, c[5] + x);
-        all
+        let scalars = [
+            [sum, 0.0, 0.0, 0.0, 0.0, -z, y, 0.0],
+            [0.0, sum, 0.0, 0.0, z, 0.0, -x, 0.0],
+            [0.0, 0.0, sum, 0.0, -y, x, 0.0, 0.0],
+        ];
+        let column = |k: usize| lanes.sum(lanes.load(&self.blocks.0[k]), lanes.load(&scalars[k]));
+        BlockPair([0, 1, 2].map(|k| lanes.to_array(column(k))))
     }
 }

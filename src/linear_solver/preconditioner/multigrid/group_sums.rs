@@ -217,20 +217,22 @@ impl<L: Lanes> GroupEntries<'_, L> {
         let lanes = self.lanes;
         let arm = &self.motions.arms[row];
         let projector = self.projector(row);
+        let projector =
+            projector.map(|projector| projector.0.map(|column| lanes.join(&column, &column)));
+        let is_rotation = self.motions.is_rotation(row);
         let [x, y, z, _] = *arm;
         let columns = [[0.0, z, -y, 0.0], [-z, 0.0, x, 0.0], [y, -x, 0.0, 0.0]];
         let cross = columns.map(|column| lanes.join(&column, &column));
         for (target, product) in targets.iter().zip(&self.products) {
             let [translations, rotations] = &mut sums[usize::from(*target)];
-            let columns = product.with_scalars().0;
+            let columns = product.with_scalars(lanes).0;
             for (k, column) in columns.iter().enumerate() {
                 let mut own = lanes.load(column);
                 if let Some(projector) = projector {
-                    let projector = projector.0.map(|column| lanes.join(&column, &column));
                     own = lanes.linear_combination(projector, lanes.broadcast_components(own));
                 }
                 let mut turned = own;
-                if !self.motions.is_rotation(row) {
+                if !is_rotation {
                     let sum = lanes.sum(lanes.load(&translations.0[k]), own);
                     translations.0[k] = lanes.to_array(sum);
                     turned = lanes.linear_combination(cross, lanes.broadcast_components(own));

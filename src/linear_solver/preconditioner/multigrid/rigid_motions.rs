@@ -29,6 +29,8 @@ pub(super) struct RigidMotions {
     pub(super) arms: Vec<Row3>,
     /// Constrained rows in ascending order, each with its projector.
     projectors: Vec<(u32, Block)>,
+    /// Place among the projectors plus 1 for every row, or 0; empty if no row is constrained.
+    places: Vec<u32>,
     /// Centre of each aggregate, in m.
     pub(super) centers: Vec<Vec3>,
 }
@@ -47,6 +49,7 @@ impl RigidMotions {
             starts: (0..=count).map(start).collect(),
             arms: vec![[0.0; 4]; aggregates.len()],
             projectors: Vec::new(),
+            places: Vec::new(),
             centers: vec![Vec3::zeros(); count],
             aggregates,
             rows_per_node,
@@ -85,21 +88,26 @@ impl RigidMotions {
         });
         self.projectors.clear();
         self.projectors.extend(filter.iter().flat_map(|filter| filter.projectors()));
-        for (row, _) in &self.projectors {
+        self.places.clear();
+        if !self.projectors.is_empty() {
+            self.places.resize(self.arms.len(), 0);
+        }
+        for (place, (row, _)) in self.projectors.iter().enumerate() {
             self.arms[*row as usize][3] = 0.0;
+            self.places[*row as usize] = place as u32 + 1;
         }
     }
 
     /// Whether a row is a rotation.
     #[inline(always)]
     pub(super) fn is_rotation(&self, row: usize) -> bool {
-        row % self.rows_per_node == 1
+        self.rows_per_node == 2 && row % 2 == 1
     }
 
     /// Projector of a row that has no 1 in its arm; `None` for rotations.
     pub(super) fn projector(&self, row: usize) -> Option<&Block> {
-        let place = self.projectors.binary_search_by_key(&(row as u32), |(row, _)| *row).ok()?;
-        Some(&self.projectors[place].1)
+        let place = self.places.get(row)?.checked_sub(1)?;
+        Some(&self.projectors[place as usize].1)
     }
 
     /// Motions of a row.
