@@ -279,11 +279,16 @@ impl Kernel for ProductAfterSweep<'_> {
             let weak = scalars.weak_product(row, solution);
             *entry = std::array::from_fn(|k| side[row][k] + lower[k] + far[k] + weak[k]);
             let weak_sum = weak_sums.get(local).copied().unwrap_or(0.0);
-            let excess = excesses[local] / (1.0 - excesses[local]);
-            let diagonal = lanes.times(&blocks[local], &own[local]);
-            for k in 0..4 {
-                let all = diagonal[k] + weak_sum * own[local][k];
-                entry[k] -= excess * all + weak_sum * solution[row][k];
+            for (entry, own) in entry.iter_mut().zip(&solution[row]) {
+                *entry -= weak_sum * own;
+            }
+            if excesses[local] > 0.0 {
+                // E = D̃ − D.
+                let excess = excesses[local] / (1.0 - excesses[local]);
+                let diagonal = lanes.times(&blocks[local], &own[local]);
+                for k in 0..4 {
+                    entry[k] -= excess * (diagonal[k] + weak_sum * own[local][k]);
+                }
             }
         }
         for outer in outer {
