@@ -24,6 +24,15 @@ impl BlockPair {
         }
     }
 
+    /// Adds the identity times a factor to each of the blocks.
+    #[inline(always)]
+    pub(crate) fn add_scaled_identities(&mut self, factors: &[f32; 2]) {
+        for (k, column) in self.0.iter_mut().enumerate() {
+            column[k] += factors[0];
+            column[4 + k] += factors[1];
+        }
+    }
+
     /// One of the two blocks.
     #[must_use]
     #[inline(always)]
@@ -48,7 +57,7 @@ pub struct BlockMatrix {
     pairs: Vec<BlockPair>,
     far: Vec<Block>,
     contact_blocks: ContactBlocks,
-    scalars: ScalarCouplings,
+    scalars: Arc<ScalarCouplings>,
 }
 
 /// The blocks of one group of rows, to be filled.
@@ -91,7 +100,7 @@ impl BlockMatrix {
             pairs: vec![BlockPair::default(); pattern.pair_count()],
             far: vec![Block::default(); pattern.far().columns().len()],
             contact_blocks: ContactBlocks::default(),
-            scalars: ScalarCouplings::default(),
+            scalars: Arc::default(),
             pattern,
         }
     }
@@ -163,7 +172,7 @@ impl BlockMatrix {
     }
 
     /// Sets that part.
-    pub fn set_scalars(&mut self, scalars: ScalarCouplings) {
+    pub fn set_scalars(&mut self, scalars: Arc<ScalarCouplings>) {
         self.scalars = scalars;
     }
 
@@ -370,7 +379,8 @@ impl Kernel for Product<'_> {
         }
         for (row, entry) in rows.clone().zip(&mut into) {
             let far = scalars.far_product(row, vector);
-            *entry = std::array::from_fn(|k| entry[k] + far[k]);
+            let weak = scalars.weak_product(row, vector);
+            *entry = std::array::from_fn(|k| entry[k] + far[k] + weak[k]);
         }
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)

@@ -4,9 +4,13 @@
 //! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and Boxerman, "On
 //! the modified conjugate gradient method in cloth simulation" (2003): the initial solution contains the prescribed
 //! components, and the stopping criterion is on the filtered residual.
+//!
+//! The preconditioner writes the product of the matrix with its result, which costs less than a product of its own; the
+//! products with search directions are combined from these.
 
 use super::{
     block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner,
+    rank_one_term::RankOneTerm,
 };
 use crate::{
     parallel::reductions,
@@ -22,6 +26,8 @@ pub struct Workspace {
     /// Product of the matrix and the direction.
     image: Vec<Row3>,
     preconditioned: Vec<Row3>,
+    /// Product of the matrix and the preconditioned residual.
+    product: Vec<Row3>,
 }
 
 /// Result of a solve.
@@ -67,31 +73,6 @@ pub struct FilteredSystem<'a> {
     pub filter: &'a Filter,
 }
 
-/// Term f u uᵀ of a matrix.
-#[derive(Clone, Debug)]
-pub struct RankOneTerm {
-    /// f.
-    pub factor: f64,
-    /// u.
-    pub vector: Vec<Row3>,
-}
-
-impl RankOneTerm {
-    /// Adds the product with a vector to `image`. Returns the scalar product of both.
-    fn add_product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
-        let component = dot(&self.vector, vector);
-        self.add_to(self.factor * component, image);
-        self.factor * component * component
-    }
-
-    /// Adds a multiple of u to a vector.
-    pub(crate) fn add_to(&self, multiple: f64, sum: &mut [Row3]) {
-        for (sum, own) in sum.iter_mut().zip(&self.vector) {
-            *sum = std::array::from_fn(|k| sum[k] + multiple as f32 * own[k]);
-        }
-    }
-}
-
 #[cfg(test)]
 impl<'a> FilteredSystem<'a> {
     /// System of a matrix alone, without deflation.
@@ -105,25 +86,15 @@ impl<'a> FilteredSystem<'a> {
 }
 
 impl FilteredSystem<'_> {
-    /// Writes the product S A `vector` to `image`, for a filtered vector. Returns the scalar product of both.
-    fn product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
-        let mut curvature = self.matrix.times_and_dot(vector, image);
+    /// Writes the preconditioned residual and its product with the matrix to the workspace.
+    fn precondition(&self, preconditioner: &mut dyn Preconditioner, workspace: &mut Workspace) {
+        let Workspace { residual, preconditioned, product, .. } = workspace;
+        preconditioner.apply_and_multiply(self.matrix, residual, [preconditioned, product]);
         for term in self.rank_one_terms {
-            curvature += term.add_product(vector, image);
+            term.add_product(preconditioned, product);
         }
-        self.filter.apply(image);
-        curvature
-    }
-
-    /// Writes the preconditioned residual to `image`.
-    fn precondition(
-        &self,
-        preconditioner: &mut dyn Preconditioner,
-        residual: &[Row3],
-        image: &mut [Row3],
-    ) {
-        preconditioner.apply(self.matrix, residual, image);
-        self.filter.apply(image);
+        self.filter.apply(preconditioned);
+        self.filter.apply(product);
     }
 }
 
@@ -140,20 +111,21 @@ pub fn conjugate_gradients(
     solution: &mut [Row3],
 ) -> SolveOutcome {
     workspace.reset(system.right_side);
-    system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
+    system.precondition(preconditioner, workspace);
     workspace.direction.copy_from_slice(&workspace.preconditioned);
+    workspace.image.copy_from_slice(&workspace.product);
     let start = dot(&workspace.residual, &workspace.preconditioned);
     let mut progress = Progress { start, current: start, iterations: 0 };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && !stopping.is_met(&progress) {
-        let curvature = system.product(&workspace.direction, &mut workspace.image);
+        let curvature = dot(&workspace.direction, &workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;
             break;
         }
         let alpha = progress.current / curvature;
         workspace.update_residual(alpha as f32);
-        system.precondition(preconditioner, &workspace.residual, &mut workspace.preconditioned);
+        system.precondition(preconditioner, workspace);
         let next = dot(&workspace.residual, &workspace.preconditioned);
         let beta = -dot(&workspace.preconditioned, &workspace.image) / curvature;
         workspace.update_solution(alpha as f32, beta as f32, solution);
@@ -188,7 +160,8 @@ impl Workspace {
         let count = right_side.len();
         self.residual.clear();
         self.residual.extend_from_slice(right_side);
-        for vector in [&mut self.direction, &mut self.image, &mut self.preconditioned] {
+        let Self { direction, image, preconditioned, product, .. } = self;
+        for vector in [direction, image, preconditioned, product] {
             vector.resize(count, [0.0; 4]);
         }
     }
@@ -205,14 +178,16 @@ impl Workspace {
         );
     }
 
-    /// x ← x + α p, then p ← z + β p with the preconditioned residual z.
+    /// x ← x + α p, then p ← z + β p with the preconditioned residual z, and the same for the products with the matrix.
     fn update_solution(&mut self, alpha: f32, beta: f32, solution: &mut [Row3]) {
-        let vectors = (solution, &mut self.direction, &self.preconditioned);
+        let Self { direction, image, preconditioned, product, .. } = self;
+        let vectors = (solution, direction, image, &*preconditioned, &*product);
         vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
-            |(solution, direction, preconditioned)| {
+            |(solution, direction, image, preconditioned, product)| {
                 for k in 0..4 {
                     solution[k] += alpha * direction[k];
                     direction[k] = preconditioned[k] + beta * direction[k];
+                    image[k] = product[k] + beta * image[k];
                 }
             },
         );

@@ -7,9 +7,7 @@
 //! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
 //! are gathered before the filter projects them out of the matrix.
 
-use super::{
-    block_matrix::BlockMatrix, conjugate_gradients::RankOneTerm, pattern::GROUP,
-};
+use super::{block_matrix::BlockMatrix, pattern::GROUP, rank_one_term::RankOneTerm};
 use crate::{
     simd::{self, Block, Row3},
     vec3::Vec3,
@@ -88,6 +86,11 @@ impl Filter {
                 result
             },
         );
+    }
+
+    /// All constrained rows in ascending order, each with its projector.
+    pub(super) fn projectors(&self) -> impl Iterator<Item = (u32, Block)> {
+        self.projectors.iter().copied()
     }
 
     /// S of a row; `None` where it is the identity.

@@ -11,20 +11,25 @@ mod conjugate_gradients;
 mod contact_blocks;
 mod filter;
 mod group_product;
+mod motion_product;
 mod ordering;
 mod pattern;
+mod pattern_scalars;
 pub mod preconditioner;
+mod rank_one_term;
 mod scalar_couplings;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use conjugate_gradients::{
-    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, Workspace,
-    conjugate_gradients,
+    FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;
 pub use pattern::{GROUP, Pattern, SparseRows};
+pub(crate) use pattern_scalars::PatternScalars;
 pub(crate) use preconditioner::{BlockJacobi, IncompleteCholesky};
 pub use preconditioner::{FilteredMatrix, Multigrid, Preconditioner};
+pub use rank_one_term::RankOneTerm;
+pub(crate) use scalar_couplings::Coupling;
 pub use scalar_couplings::{ScalarCouplings, ScalarPattern};

@@ -211,6 +211,21 @@ impl Pattern {
         CsStructureI::new((self.row_count(), self.row_count()), starts, columns, values)
     }
 
+    /// Whether there is a block outside of the diagonal at a place.
+    pub(crate) fn has(&self, row: usize, column: usize) -> bool {
+        if row / GROUP == column / GROUP {
+            self.near_slot(row.max(column), row.min(column)).is_some()
+        } else {
+            self.far.slot(row as u32, column as u32).is_some()
+        }
+    }
+
+    /// Slot of the first block outside of the group whose rows these are.
+    pub(crate) fn far_start(&self, rows: &Range<usize>) -> usize {
+        let position = self.far.positions(rows).start;
+        self.far.starts.get(position).map_or(0, |start| *start as usize)
+    }
+
     /// First pair of every row, and end of the last.
     pub(crate) fn near_starts(&self) -> &[u32] {
         &self.near_starts

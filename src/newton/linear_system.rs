@@ -141,6 +141,7 @@ impl LinearSystem {
             }
             report.time(Task::Assembly, || {
                 self.tangent.assemble(objective.dynamics, objective.stage);
+                self.tangent.merge_scalars();
                 self.assemble_pressures(objective);
             });
             self.eliminate_directions(objective, point.positions);
@@ -247,11 +248,7 @@ impl LinearSystem {
     }
 
     /// Solves the system. Returns whether the solution is finite.
-    fn solve(
-        &mut self,
-        stopping: StoppingCriterion,
-        report: &mut Report,
-    ) -> bool {
+    fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
         self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
             let system = FilteredSystem {

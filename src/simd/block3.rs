@@ -48,6 +48,14 @@ impl Block {
         }
     }
 
+    /// Adds the identity times `scale`.
+    #[inline(always)]
+    pub fn add_scaled_identity(&mut self, scale: f32) {
+        for (k, column) in self.0.iter_mut().enumerate() {
+            column[k] += scale;
+        }
+    }
+
     /// Multiplies the matrix.
     pub fn scale(&mut self, factor: f32) {
         for entry in self.0.as_flattened_mut() {
@@ -144,10 +152,20 @@ impl Block {
     }
 }
 
+/// Vector product.
+#[must_use]
+#[inline(always)]
+pub(crate) fn cross(a: &Row3, b: &Row3) -> Row3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0.0]
+}
+
 /// Scalar product of two lists of vectors, summed in `f64`.
 #[must_use]
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
     let length = 4 * reductions::MIN_VERTICES_PER_TASK;
+    if a.len() <= length {
+        return serial_dot(a, b);
+    }
     let chunks = a.par_chunks(length).zip(b.par_chunks(length));
     let sums: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
     sums.iter().sum()

@@ -34,8 +34,6 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
 
     /// A block times a vector.
     fn times(self, block: &Block, vector: &Row3) -> Row3;
-    /// Adds `scale` times a block to another.
-    fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block);
 
     /// a·x + b·y + c·z.
     #[inline(always)]
@@ -108,18 +106,12 @@ impl Lanes for Portable {
         let [a, b, c] = block.0;
         std::array::from_fn(|k| a[k] * vector[0] + b[k] * vector[1] + c[k] * vector[2])
     }
-
-    #[inline(always)]
-    fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block) {
-        sum.add_scaled(scale, block);
-    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use super::{Kernel, Lanes};
     use crate::simd::block3::{Block, Row3};
-    use crate::simd::f32x8::F32x8;
     use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 
@@ -181,16 +173,6 @@ mod avx {
                 self.sse._mm_mul_ps(cast(block.0[k]), self.sse._mm_set1_ps(vector[k]))
             };
             cast(self.sse._mm_add_ps(self.sse._mm_add_ps(product(0), product(1)), product(2)))
-        }
-
-        #[inline(always)]
-        fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block) {
-            // Two columns in one register, the third in half of one.
-            let ([low, high, last], [a, b, c]) = (block.0, sum.0);
-            let product = self.multiply(self.join(&low, &high), self.avx._mm256_set1_ps(scale));
-            let [a, b] = self.split(self.sum(self.join(&a, &b), product));
-            let product = self.sse._mm_mul_ps(cast(last), self.sse._mm_set1_ps(scale));
-            *sum = Block([a, b, cast(self.sse._mm_add_ps(cast(c), product))]);
         }
     }
 }

@@ -6,8 +6,8 @@ mod f32x8;
 mod f64x4;
 mod lanes;
 
-pub(crate) use block3::serial_dot;
 pub use block3::{Block, Row3, dot};
+pub(crate) use block3::{cross, serial_dot};
 pub(crate) use f32x8::F32x8;
 pub(crate) use f64x4::{F64x4, lane_indices};
 #[cfg(test)]

@@ -4,13 +4,15 @@
 //! Each block is gathered from the elements that contain both its vertices, so that blocks are assembled in parallel
 //! with results that do not depend on the order; a few rows at a time, which fit into the cache.
 
+mod scalar_part;
+
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{
     forces::{
         BlockCode, BlockColumns, BlockContributions, Elements, StrainHistory, Tangents, block_code,
     },
     linear_solver::{
-        BlockMatrix, BlockPair, GROUP, GroupBlocks, Ordering, Pattern, ScalarCouplings,
+        BlockMatrix, BlockPair, Coupling, GROUP, GroupBlocks, Ordering, Pattern, ScalarCouplings,
         ScalarPattern,
     },
     mesh::Incidence,
@@ -20,21 +22,9 @@ use crate::{
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
+use scalar_part::ScalarPart;
 use sprs::{CsMatI, TriMatI};
 use std::{ops::Range, slice::IterMut, sync::Arc};
-
-/// Heuristic parameters of the scalar part of the tangent.
-struct ScalarStiffnessParameters {
-    /// Smallest entry that is kept (fraction of the geometric mean of both diagonal entries); others go to the diagonal.
-    /// Effect: larger bends the soft modes of Newton's method; smaller costs time in each product. Evidence: a sheet on
-    /// a ball (10⁻⁴ and 10⁻⁶: as many Newton iterations at the same error; 3·10⁻² changes the solution of the linear
-    /// systems by more than half).
-    min_entry: f64,
-}
-
-impl ScalarStiffnessParameters {
-    const DEFAULT: Self = Self { min_entry: 1.0e-4 };
-}
 
 /// Rows that are assembled together; a divisor of the group size.
 const STRIP_ROWS: usize = 32;
@@ -47,13 +37,7 @@ pub(crate) struct TangentMatrix {
     pub(crate) ordering: Arc<Ordering>,
     /// Plan of every group of rows.
     assembly_plans: Vec<AssemblyPlan>,
-    /// Diagonal of the scalar part by rows, in N/m.
-    scalar_diagonal: Vec<f64>,
-    /// What the scalar part was computed from.
-    scalar_key: Option<[u64; 3]>,
-    /// Pattern of the stiffness of this revision.
-    scalar_pattern: Arc<ScalarPattern>,
-    scalar_revision: u64,
+    scalar_part: ScalarPart,
 }
 
 /// Assembly plan of a group of rows.
@@ -129,10 +113,7 @@ impl TangentMatrix {
             matrix,
             ordering: Arc::new(ordering),
             assembly_plans,
-            scalar_diagonal: vec![0.0; count],
-            scalar_key: None,
-            scalar_revision: 0,
-            scalar_pattern: Arc::default(),
+            scalar_part: ScalarPart::default(),
         }
     }
 
@@ -143,7 +124,7 @@ impl TangentMatrix {
         }
         let dynamics = &*dynamics;
         self.update_scalars(dynamics, stage);
-        let Self { matrix, ordering, assembly_plans: recipes, scalar_diagonal, .. } = self;
+        let Self { matrix, ordering, assembly_plans: recipes, scalar_part, .. } = self;
         let pattern = Arc::clone(matrix.pattern());
         let has_air = dynamics.external_forces.air.is_active();
         matrix.fill(|mut group| {
@@ -151,7 +132,7 @@ impl TangentMatrix {
             let rows = group.rows.clone().zip(&mut *group.diagonals);
             for ((row, diagonal), sum) in rows.zip(&sums) {
                 let nodal = nodal_matrix(dynamics, stage, ordering.vertex(row), has_air)
-                    + Matrix3::identity() * scalar_diagonal[row];
+                    + Matrix3::identity() * scalar_part.diagonal(row);
                 *diagonal = Block::from_matrix(&(nodal - sum.to_matrix()));
             }
             if stage.extrapolation_factor > 1.0 {
@@ -163,53 +144,37 @@ impl TangentMatrix {
     /// Updates the part that does not depend on the shape.
     fn update_scalars(&mut self, dynamics: &EquationsOfMotion, stage: &Stage) {
         let mut parts = dynamics.elements.kinds.iter().filter_map(|one| one.scalar_stiffness());
-        let Some(part) = parts.next() else { return };
+        let Some(stiffness) = parts.next() else { return };
         let factor = 1.0 / stage.extrapolation_factor;
-        let key = [part.revision, part.inverse_beta.to_bits(), factor.to_bits()];
-        if self.scalar_key == Some(key) {
-            return;
+        if !self.scalar_part.is_up_to_date(stiffness, factor) {
+            let Self { matrix, ordering, scalar_part, .. } = self;
+            let in_rows = |matrix: &CsMatI<f64, u32>| in_rows(ordering, matrix);
+            scalar_part.update(stiffness, factor, in_rows, matrix.pattern());
         }
-        let viscous = part.viscous.map(|value| value * part.inverse_beta);
-        let matrix = self.in_rows(&(&part.elastic + &viscous));
-        if self.scalar_revision != part.revision {
-            self.scalar_pattern = Arc::new(significant_entries(&matrix));
-            self.scalar_revision = part.revision;
-        }
-        let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::clone(&self.scalar_pattern));
-        // All blocks are multiplied by the factor at last.
-        self.matrix.set_scalars(scalars.scaled(factor as f32));
-        self.scalar_diagonal = diagonal;
-        self.scalar_key = Some(key);
+        self.matrix.set_scalars(Arc::clone(&self.scalar_part.all));
+    }
+
+    /// Moves those entries of the scalar part that have a block to the blocks of a matrix that has just been assembled.
+    pub(crate) fn merge_scalars(&mut self) {
+        self.scalar_part.in_blocks.add_to(&mut self.matrix);
+        self.matrix.set_scalars(Arc::clone(&self.scalar_part.outside));
     }
 
     /// Replaces the scalar part outside of the diagonal by a symmetric matrix of the vertices.
     pub(crate) fn set_scalars(&mut self, matrix: &CsMatI<f64, u32>) {
-        let matrix = self.in_rows(matrix);
-        let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| true));
-        self.matrix.set_scalars(ScalarCouplings::of(&matrix, pattern).0);
-        self.scalar_key = None;
+        let matrix = in_rows(&self.ordering, matrix);
+        let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| Coupling::Strong));
+        self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, pattern).0));
     }
 
     /// Removes the scalar part outside of the diagonal.
     pub(crate) fn clear_scalars(&mut self) {
-        self.matrix.set_scalars(ScalarCouplings::default());
-        self.scalar_key = None;
+        self.matrix.set_scalars(Arc::default());
     }
 
     /// Replaces the matrix by another one on the same pattern.
     pub(crate) fn replace(&mut self, matrix: &BlockMatrix) {
         self.matrix.clone_from(matrix);
-        self.scalar_key = None;
-    }
-
-    /// A matrix of the vertices in the order of the rows.
-    fn in_rows(&self, matrix: &CsMatI<f64, u32>) -> CsMatI<f64, u32> {
-        let mut entries = TriMatI::new(matrix.shape());
-        for (value, (row, column)) in matrix {
-            let [row, column] = [row, column].map(|vertex| self.ordering.row(vertex as usize));
-            entries.add_triplet(row, column, *value);
-        }
-        entries.to_csr()
     }
 
     /// Fills the matrix with the blocks `value(vertex, other)`.
@@ -455,14 +420,14 @@ impl BlockSum {
     }
 }
 
-/// Entries of a scalar stiffness that are large enough to count.
-fn significant_entries(matrix: &CsMatI<f64, u32>) -> ScalarPattern {
-    let threshold = ScalarStiffnessParameters::DEFAULT.min_entry;
-    let diagonal = matrix.diag().to_dense();
-    ScalarPattern::of(matrix, |row, column| {
-        let value = matrix.get(row, column).copied().unwrap_or(0.0);
-        value * value > threshold * threshold * diagonal[row] * diagonal[column]
-    })
+/// A matrix of the vertices in the order of the rows.
+fn in_rows(ordering: &Ordering, matrix: &CsMatI<f64, u32>) -> CsMatI<f64, u32> {
+    let mut entries = TriMatI::new(matrix.shape());
+    for (value, (row, column)) in matrix {
+        let [row, column] = [row, column].map(|vertex| ordering.row(vertex as usize));
+        entries.add_triplet(row, column, *value);
+    }
+    entries.to_csr()
 }
 
 /// Contribution of a vertex to the diagonal: m/β², the spring target, and the drag of the air.

@@ -5,17 +5,20 @@
 //! summed on its own, into blocks between pairs of aggregates; the blocks of PᵀAP are sums of those. Which entry
 //! belongs to which sum is found once.
 
-use super::rigid_motions::{RigidMotions, RowMotions};
+use super::{
+    group_sums::{GroupPlan, PairBlocks, SumGroup, group_plan},
+    rigid_motions::RigidMotions,
+};
 use crate::{
     linear_solver::{
-        block_matrix::BlockMatrix,
+        block_matrix::{BlockMatrix, BlockPair, GroupBlocks},
         pattern::{GROUP, Pattern},
         scalar_couplings::ScalarPattern,
     },
-    simd::{Block, Kernel, Lanes, dispatch},
+    simd::{Block, dispatch},
 };
 use rayon::prelude::*;
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Heuristic parameters of the coarse matrices.
 struct GalerkinParameters {
@@ -29,9 +32,6 @@ impl GalerkinParameters {
     const DEFAULT: Self = Self { min_rotation_stiffness: 1.0e-4 };
 }
 
-/// Blocks between two aggregates: translation and rotation of the one by translation and rotation of the other.
-type PairBlocks = [[Block; 2]; 2];
-
 /// Structure of the product PᵀAP, which does not depend on the values of A.
 pub(super) struct Galerkin {
     /// Sums of each group of rows of H.
@@ -41,6 +41,10 @@ pub(super) struct Galerkin {
     pairs: AggregatePairs,
     sums: Vec<PairBlocks>,
     blocks: Vec<PairBlocks>,
+    /// First block outside of the group of each aggregate, and end of the last.
+    far_starts: Vec<u32>,
+    /// Twice the index of a pair of aggregates, plus 1 if its transpose is meant.
+    far_sources: Vec<u32>,
     pub(super) coarse_pattern: Arc<Pattern>,
     /// Pattern of the scalar part that the plans are made for.
     scalar_pattern: Arc<ScalarPattern>,
@@ -76,19 +80,6 @@ impl AggregatePairs {
     }
 }
 
-/// Entries of H in a group of rows.
-struct GroupPlan {
-    rows: Range<usize>,
-    /// For each entry of H, row by row: the number of its column's aggregate among those of the row. Blocks inside the
-    /// group, blocks outside of it, the diagonal, scalars inside, scalars outside.
-    entries: Vec<u8>,
-    /// Sum of the group for each aggregate of the columns of a row, row by row.
-    targets: Vec<u16>,
-    /// End of the targets of each row.
-    ends: Vec<u32>,
-    sum_count: usize,
-}
-
 impl Galerkin {
     pub(super) fn new(
         pattern: &Pattern,
@@ -116,12 +107,15 @@ impl Galerkin {
         let count = motions.centers.len();
         let pairs = AggregatePairs::new(count, by_pair.keys().copied());
         let coarse_pattern = Arc::new(coarse_pattern(&pairs, count));
+        let (far_starts, far_sources) = far_sources(&pairs, &coarse_pattern);
         Self {
             sums: vec![PairBlocks::default(); keys.len()],
             blocks: vec![PairBlocks::default(); by_pair.len()],
             sources: by_pair.into_values().collect(),
             plans,
             pairs,
+            far_starts,
+            far_sources,
             coarse_pattern,
             scalar_pattern: Arc::clone(scalar_pattern),
         }
@@ -139,9 +133,9 @@ impl Galerkin {
         motions: &RigidMotions,
         coarse: &mut BlockMatrix,
     ) {
-        let Self { plans, sources, pairs, sums, blocks, .. } = self;
+        let Self { plans, sources, sums, blocks, .. } = self;
         split_by_groups(plans, sums).into_par_iter().for_each(|(plan, sums)| {
-            dispatch(SumGroup { plan, matrix, motions: &motions.rows, sums });
+            dispatch(SumGroup { plan, matrix, motions, sums });
         });
         let sums = &*sums;
         blocks.par_iter_mut().zip(sources).with_min_len(GROUP / 4).for_each(|(blocks, sources)| {
@@ -150,36 +144,91 @@ impl Galerkin {
                 add_pair(blocks, &sums[*source as usize / 2], source % 2 == 1);
             }
         });
-        coarse.fill_by(|row, column| block_of(pairs, blocks, row, column));
+        coarse.fill(|group| self.fill_group(group));
         coarse.clear_contact_blocks();
         add_contact_blocks(matrix, motions, coarse);
     }
+
+    /// Fills the rows of a group of the coarse matrix, two for each aggregate. Columns come in pairs too, so that the
+    /// pairs of blocks are those between two aggregates.
+    fn fill_group(&self, GroupBlocks { rows, diagonals, pairs, far }: GroupBlocks<'_>) {
+        let (mut pairs, mut far) = (pairs.iter_mut(), far.iter_mut());
+        for (own, diagonals) in (rows.start / 2..).zip(diagonals.as_chunks_mut::<2>().0) {
+            let others = self.pairs.others_of(own);
+            let inside = others.partition_point(|other| 2 * (*other as usize) < rows.start);
+            let end = self.pairs.starts[own + 1] as usize;
+            let Some((diagonal, near)) = self.blocks[end - others.len() + inside..end].split_last()
+            else {
+                continue;
+            };
+            let [translations, rotations] = diagonal;
+            for s in 0..2 {
+                for (block, pair) in near.iter().zip(&mut pairs) {
+                    *pair = block[s];
+                }
+            }
+            if let Some(pair) = pairs.next() {
+                *pair = BlockPair::default();
+                pair.set(0, &rotations.get(0));
+            }
+            *diagonals = [translations.get(0), rotations.get(1)];
+            stabilise(diagonals);
+            let sources = self.far_starts[own] as usize..self.far_starts[own + 1] as usize;
+            for s in 0..2 {
+                for source in &self.far_sources[sources.clone()] {
+                    let pair = &self.blocks[*source as usize / 2];
+                    for (t, block) in (&mut far).take(2).enumerate() {
+                        let is_transposed = source % 2 == 1;
+                        *block = if is_transposed {
+                            pair[t].get(s).transposed()
+                        } else {
+                            pair[s].get(t)
+                        };
+                    }
+                }
+            }
+        }
+    }
 }
 
-/// Block of the coarse matrix at a row and a column.
-fn block_of(pairs: &AggregatePairs, blocks: &[PairBlocks], row: usize, column: usize) -> Block {
-    let ([a, s], [b, t]) = ([row / 2, row % 2], [column / 2, column % 2]);
-    let block = if a >= b {
-        pairs.place(a, b).map(|place| blocks[place][s][t])
-    } else {
-        pairs.place(b, a).map(|place| blocks[place][t][s].transposed())
-    };
-    let mut block = block.unwrap_or_default();
-    if row == column {
+/// Makes the diagonal blocks of translation and rotation of an aggregate definite.
+fn stabilise(diagonals: &mut [Block; 2]) {
+    let least = GalerkinParameters::DEFAULT.min_rotation_stiffness;
+    for (block, least) in diagonals.iter_mut().zip([0.0, least]) {
         let trace = block.0[0][0] + block.0[1][1] + block.0[2][2];
-        let least = GalerkinParameters::DEFAULT.min_rotation_stiffness * trace / 3.0;
         // What cannot move has no forces either: any positive value makes it definite.
-        let added = if trace <= 0.0 { 1.0 } else { least * s as f32 };
-        block.add(&Block::scaled_identity(added));
+        block.add_scaled_identity(if trace <= 0.0 { 1.0 } else { least * trace / 3.0 });
     }
-    block
+}
+
+/// Where the blocks outside of the groups of a coarse matrix come from: starts and sources for each aggregate.
+fn far_sources(pairs: &AggregatePairs, pattern: &Pattern) -> (Vec<u32>, Vec<u32>) {
+    let (mut starts, mut sources) = (vec![0], Vec::new());
+    for own in 0..pairs.starts.len() - 1 {
+        for column in pattern.far().columns_of(2 * own as u32).iter().step_by(2) {
+            let other = *column as usize / 2;
+            let place = pairs.place(own.max(other), own.min(other)).unwrap_or_default() as u32;
+            sources.push(2 * place + u32::from(own < other));
+        }
+        starts.push(sources.len() as u32);
+    }
+    (starts, sources)
 }
 
 fn add_pair(sum: &mut PairBlocks, other: &PairBlocks, is_transposed: bool) {
-    for s in 0..2 {
-        for t in 0..2 {
-            let added = if is_transposed { other[t][s].transposed() } else { other[s][t] };
-            sum[s][t].add(&added);
+    if !is_transposed {
+        for (sum, other) in sum.iter_mut().zip(other) {
+            for (sum, other) in sum.0.as_flattened_mut().iter_mut().zip(other.0.as_flattened()) {
+                *sum += other;
+            }
+        }
+        return;
+    }
+    for (s, sum) in sum.iter_mut().enumerate() {
+        for (t, other) in other.iter().enumerate() {
+            let mut block = sum.get(t);
+            block.add(&other.get(s).transposed());
+            sum.set(t, &block);
         }
     }
 }
@@ -218,145 +267,6 @@ fn coarse_pattern(pairs: &AggregatePairs, count: usize) -> Pattern {
     Pattern::of_rows(columns.iter().map(Vec::as_slice))
 }
 
-/// Plan of a group of rows, and the aggregates of the rows and columns of its sums.
-fn group_plan(
-    pattern: &Pattern,
-    scalars: &ScalarPattern,
-    motions: &RigidMotions,
-    rows: Range<usize>,
-) -> (GroupPlan, Vec<(u32, u32)>) {
-    let mut places: BTreeMap<(u32, u32), u16> = BTreeMap::new();
-    let (mut entries, mut row_keys, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows.clone() {
-        let own = motions.aggregates[row];
-        let first_key = row_keys.len();
-        for column in columns_of_row(pattern, scalars, row) {
-            let key = (own, motions.aggregates[column]);
-            let place = row_keys[first_key..].iter().position(|other| *other == key);
-            let place = place.unwrap_or_else(|| {
-                row_keys.push(key);
-                row_keys.len() - 1 - first_key
-            });
-            entries.push(place as u8);
-        }
-        ends.push(row_keys.len() as u32);
-    }
-    for key in &row_keys {
-        places.insert(*key, 0);
-    }
-    for (place, value) in places.values_mut().enumerate() {
-        *value = place as u16;
-    }
-    let targets = row_keys.iter().map(|key| places[key]).collect();
-    let keys: Vec<(u32, u32)> = places.into_keys().collect();
-    (GroupPlan { rows, entries, targets, ends, sum_count: keys.len() }, keys)
-}
-
-/// Columns of a row of H in the order of a plan.
-fn columns_of_row<'a>(
-    pattern: &'a Pattern,
-    scalars: &'a ScalarPattern,
-    row: usize,
-) -> impl Iterator<Item = usize> + 'a {
-    let first = row / GROUP * GROUP;
-    let near = pattern.near(row).map(move |column| first + usize::from(column));
-    let far = pattern.far().columns_of(row as u32).iter().map(|column| *column as usize);
-    let far = far.take_while(move |column| *column < row);
-    let outer = scalars.far(row).iter().map(|column| *column as usize);
-    let outer = outer.filter(move |column| *column < row);
-    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer)
-}
-
-/// Sums PᵀHP of a group of rows.
-struct SumGroup<'a> {
-    plan: &'a GroupPlan,
-    matrix: &'a BlockMatrix,
-    motions: &'a [RowMotions],
-    sums: &'a mut [PairBlocks],
-}
-
-impl Kernel for SumGroup<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { plan, matrix, motions, sums, .. } = self;
-        sums.fill(PairBlocks::default());
-        let first = plan.rows.start;
-        let near = matrix.lower_group_blocks(&plan.rows);
-        let far = matrix.off_group_blocks()[0];
-        let mut positions = far.list.positions(&plan.rows).peekable();
-        let mut entries = plan.entries.iter().map(|entry| usize::from(*entry));
-        let mut start = 0;
-        let mut products: Vec<RowMotions> = Vec::new();
-        for (row, end) in plan.rows.clone().zip(&plan.ends) {
-            let targets = &plan.targets[start..*end as usize];
-            start = *end as usize;
-            products.clear();
-            products.resize(targets.len(), RowMotions::default());
-            let mut add = |entry: Option<usize>, block: &Block, column: usize| {
-                let Some(sum) = entry.and_then(|entry| products.get_mut(entry)) else { return };
-                for (sum, motion) in sum.iter_mut().zip(&motions[column]) {
-                    add_product(lanes, sum, block, motion);
-                }
-            };
-            for (columns, pair) in near.row(row - first) {
-                let count = 1 + usize::from(columns[0] != columns[1]);
-                for (half, column) in columns.iter().enumerate().take(count) {
-                    add(entries.next(), &pair.get(half), first + usize::from(*column));
-                }
-            }
-            if let Some(position) = positions.next_if(|at| far.list.rows()[*at] as usize == row) {
-                let slots = far.list.slots(position);
-                for (column, block) in
-                    far.list.columns()[slots.clone()].iter().zip(&far.blocks[slots])
-                {
-                    if (*column as usize) < row {
-                        add(entries.next(), block, *column as usize);
-                    }
-                }
-            }
-            let mut half = matrix.diagonals()[row];
-            half.scale(0.5);
-            add(entries.next(), &half, row);
-            let mut add_scalar = |entry: Option<usize>, value: f32, column: usize| {
-                let Some(sum) = entry.and_then(|entry| products.get_mut(entry)) else { return };
-                for (sum, motion) in sum.iter_mut().zip(&motions[column]) {
-                    lanes.add_scaled(sum, value, motion);
-                }
-            };
-            for (column, value) in near.scalars.row(row - first) {
-                add_scalar(entries.next(), value, first + column);
-            }
-            let (columns, values) = matrix.scalars().far(row);
-            for (column, value) in columns.iter().zip(values) {
-                if (*column as usize) < row {
-                    add_scalar(entries.next(), *value, *column as usize);
-                }
-            }
-            let [translation, rotation] = motions[row].map(|motion| motion.transposed());
-            for (target, product) in targets.iter().zip(&products) {
-                let sum = &mut sums[usize::from(*target)];
-                for t in 0..2 {
-                    add_product(lanes, &mut sum[0][t], &translation, &product[t]);
-                    add_product(lanes, &mut sum[1][t], &rotation, &product[t]);
-                }
-            }
-        }
-    }
-}
-
-/// Adds the product of two blocks to `sum`.
-#[inline(always)]
-fn add_product<L: Lanes>(lanes: L, sum: &mut Block, left: &Block, right: &Block) {
-    for (sum, column) in sum.0.iter_mut().zip(&right.0) {
-        let product = lanes.times(left, column);
-        for k in 0..4 {
-            sum[k] += product[k];
-        }
-    }
-}
-
 /// Adds PᵀCP of the contact blocks C of a matrix to the coarse one.
 fn add_contact_blocks(matrix: &BlockMatrix, motions: &RigidMotions, coarse: &mut BlockMatrix) {
     let mut outside = Vec::new();
@@ -366,8 +276,8 @@ fn add_contact_blocks(matrix: &BlockMatrix, motions: &RigidMotions, coarse: &mut
             return;
         }
         let [own, other] = [row, column].map(|row| 2 * motions.aggregates[row] as usize);
-        for (s, left) in motions.rows[row].iter().enumerate() {
-            for (t, right) in motions.rows[column].iter().enumerate() {
+        for (s, left) in motions.of_row(row).iter().enumerate() {
+            for (t, right) in motions.of_row(column).iter().enumerate() {
                 let product = left.transposed().product(&block.product(right));
                 let (i, j) = (own + s, other + t);
                 if i == j {

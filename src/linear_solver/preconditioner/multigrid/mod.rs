@@ -10,6 +10,7 @@
 
 mod aggregation;
 mod galerkin;
+mod group_sums;
 mod rigid_motions;
 mod smoother;
 #[cfg(test)]
@@ -68,6 +69,8 @@ struct CoarseSolve {
     direction: Vec<Row3>,
     image: Vec<Row3>,
     preconditioned: Vec<Row3>,
+    /// Product of the matrix and the preconditioned residual.
+    product: Vec<Row3>,
 }
 
 /// The cycle.
@@ -152,6 +155,11 @@ impl Level {
         self.motions.update(positions, filter);
         self.galerkin.project(matrix, &self.motions, &mut self.coarse_matrix);
     }
+
+    /// Writes the product of the matrix of the level and the `result` of its last cycle for `vector` to `image`.
+    fn multiply(&self, matrix: &BlockMatrix, [vector, result]: [&[Row3]; 2], image: &mut [Row3]) {
+        self.smoother.multiply(matrix, [vector, &self.residual, result], image);
+    }
 }
 
 impl Preconditioner for Multigrid {
@@ -171,8 +179,22 @@ impl Preconditioner for Multigrid {
     fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
         cycle(&mut self.levels, &mut self.coarsest, matrix, vector, result);
     }
+
+    fn apply_and_multiply(
+        &mut self,
+        matrix: &BlockMatrix,
+        vector: &[Row3],
+        [result, image]: [&mut [Row3]; 2],
+    ) {
+        self.apply(matrix, vector, result);
+        match self.levels.first() {
+            Some(level) => level.multiply(matrix, [vector, result], image),
+            None => matrix.times(result, image),
+        }
+    }
 }
 
+/// `result` ≈ matrix⁻¹ · `vector`.
 fn cycle(
     levels: &mut [Level],
     coarsest: &mut CoarsestLevel,
@@ -185,13 +207,14 @@ fn cycle(
         return;
     };
     level.smoother.forward(matrix, vector, result, &mut level.residual);
-    level.motions.restrict(&level.residual, &mut level.coarse.residual);
+    level.motions.restrict(&mut level.residual, &mut level.coarse.residual);
     let Level { coarse_matrix, coarse, .. } = level;
     if coarser.is_empty() {
         coarsest.solve(&coarse.residual, &mut coarse.solution);
     } else {
-        coarse.solve(coarse_matrix, |vector, result| {
+        coarse.solve(|vector, result, image| {
             cycle(coarser, coarsest, coarse_matrix, vector, result);
+            coarser[0].multiply(coarse_matrix, [vector, result], image);
         });
     }
     level.motions.prolong(&level.coarse.solution, &mut level.correction);
@@ -207,22 +230,23 @@ impl CoarseSolve {
             direction: zeros(),
             image: zeros(),
             preconditioned: zeros(),
+            product: zeros(),
         }
     }
 
-    /// Solves for the residual, approximately.
-    fn solve(&mut self, matrix: &BlockMatrix, mut precondition: impl FnMut(&[Row3], &mut [Row3])) {
-        let Self { residual, solution, direction, image, preconditioned } = self;
+    /// Solves for the residual, approximately; `precondition(vector, result, image)` also writes the product of the matrix
+    /// and the result.
+    fn solve(&mut self, mut precondition: impl FnMut(&[Row3], &mut [Row3], &mut [Row3])) {
+        let Self { residual, solution, direction, image, preconditioned, product } = self;
         solution.fill([0.0; 4]);
         let mut previous = f64::INFINITY;
         for _ in 0..MultigridParameters::DEFAULT.coarse_iterations {
-            precondition(residual, preconditioned);
+            precondition(residual, preconditioned, product);
             let current = dot(residual, preconditioned);
             let ratio = (current / previous) as f32;
-            for (direction, own) in direction.iter_mut().zip(&*preconditioned) {
-                *direction = std::array::from_fn(|k| own[k] + ratio * direction[k]);
-            }
-            let curvature = matrix.times_and_dot(direction, image);
+            add_multiple(direction, ratio, preconditioned);
+            add_multiple(image, ratio, product);
+            let curvature = dot(direction, image);
             // Nothing is left, or rounding has the upper hand.
             if !(current > 0.0 && curvature > 0.0) {
                 break;
@@ -237,6 +261,14 @@ impl CoarseSolve {
             previous = current;
         }
         direction.fill([0.0; 4]);
+        image.fill([0.0; 4]);
+    }
+}
+
+/// vector ← other + ratio · vector.
+fn add_multiple(vector: &mut [Row3], ratio: f32, other: &[Row3]) {
+    for (own, other) in vector.iter_mut().zip(other) {
+        *own = std::array::from_fn(|k| other[k] + ratio * own[k]);
     }
 }
 
@@ -265,21 +297,17 @@ impl CoarsestLevel {
                 dense.fixed_view_mut::<3, 3>(3 * row, 3 * column).copy_from(&block);
             }
         }
-        // All rows are in one group.
-        let scalars = matrix.scalars().lower(&(0..self.count));
         let projector = |row: usize| {
             let own = filter.and_then(|filter| filter.projector(row)).copied();
             own.unwrap_or(Block::scaled_identity(1.0)).to_matrix()
         };
-        for row in 0..self.count {
-            for (column, value) in scalars.row(row) {
-                let block = projector(row) * projector(column) * f64::from(value);
-                let mut place = dense.fixed_view_mut::<3, 3>(3 * row, 3 * column);
-                place += block;
-                let mut place = dense.fixed_view_mut::<3, 3>(3 * column, 3 * row);
-                place += block.transpose();
-            }
-        }
+        matrix.scalars().visit_lower(self.count, |row, column, value| {
+            let block = projector(row) * projector(column) * f64::from(value);
+            let mut place = dense.fixed_view_mut::<3, 3>(3 * row, 3 * column);
+            place += block;
+            let mut place = dense.fixed_view_mut::<3, 3>(3 * column, 3 * row);
+            place += block.transpose();
+        });
         self.factor = Cholesky::new(dense);
     }
 

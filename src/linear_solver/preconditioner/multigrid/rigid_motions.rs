@@ -6,10 +6,9 @@
 use crate::{
     linear_solver::{filter::Filter, pattern::GROUP},
     parallel::reductions,
-    simd::{Block, Row3},
+    simd::{Block, Row3, cross},
     vec3::Vec3,
 };
-use nalgebra::Matrix3;
 use rayon::prelude::*;
 
 /// Displacement of a row by the translation and the rotation of its aggregate: both factors of u = G t + R ω.
@@ -25,7 +24,13 @@ pub(super) struct RigidMotions {
     starts: Vec<u32>,
     /// Rows, aggregate by aggregate.
     members: Vec<u32>,
-    pub(super) rows: Vec<RowMotions>,
+    /// Arm of each row from the centre of its aggregate in m, and 1 in the last lane; 0 in the last lane of constrained
+    /// rows, and 0 in all for rotations.
+    pub(super) arms: Vec<Row3>,
+    /// Constrained rows in ascending order, each with its projector.
+    projectors: Vec<(u32, Block)>,
+    /// Place among the projectors plus 1 for every row, or 0; empty if no row is constrained.
+    places: Vec<u32>,
     /// Centre of each aggregate, in m.
     pub(super) centers: Vec<Vec3>,
 }
@@ -42,7 +47,9 @@ impl RigidMotions {
         };
         Self {
             starts: (0..=count).map(start).collect(),
-            rows: vec![RowMotions::default(); aggregates.len()],
+            arms: vec![[0.0; 4]; aggregates.len()],
+            projectors: Vec::new(),
+            places: Vec::new(),
             centers: vec![Vec3::zeros(); count],
             aggregates,
             rows_per_node,
@@ -72,52 +79,102 @@ impl RigidMotions {
         });
         self.centers = centers;
         let (centers, aggregates) = (&self.centers, &self.aggregates);
-        let each = self.rows.par_iter_mut().enumerate();
-        each.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(row, motions)| {
-            let identity = Block::scaled_identity(1.0);
-            if row % per_node == 1 {
-                *motions = [Block::default(), identity];
-                return;
-            }
-            let arm = positions[row / per_node] - centers[aggregates[row] as usize];
-            *motions = [identity, turning(&arm)];
-            if let Some(projector) = filter.and_then(|filter| filter.projector(row)) {
-                *motions = [*projector, projector.product(&motions[1])];
+        let each = self.arms.par_iter_mut().enumerate();
+        each.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(row, arm)| {
+            if row % per_node == 0 {
+                let own = positions[row / per_node] - centers[aggregates[row] as usize];
+                *arm = [own.x as f32, own.y as f32, own.z as f32, 1.0];
             }
         });
+        self.projectors.clear();
+        self.projectors.extend(filter.iter().flat_map(|filter| filter.projectors()));
+        self.places.clear();
+        if !self.projectors.is_empty() {
+            self.places.resize(self.arms.len(), 0);
+        }
+        for (place, (row, _)) in self.projectors.iter().enumerate() {
+            self.arms[*row as usize][3] = 0.0;
+            self.places[*row as usize] = place as u32 + 1;
+        }
+    }
+
+    /// Whether a row is a rotation.
+    #[inline(always)]
+    pub(super) fn is_rotation(&self, row: usize) -> bool {
+        self.rows_per_node == 2 && row % 2 == 1
+    }
+
+    /// Projector of a row that has no 1 in its arm; `None` for rotations.
+    pub(super) fn projector(&self, row: usize) -> Option<&Block> {
+        let place = self.places.get(row)?.checked_sub(1)?;
+        Some(&self.projectors[place as usize].1)
+    }
+
+    /// Motions of a row.
+    pub(super) fn of_row(&self, row: usize) -> RowMotions {
+        let identity = Block::scaled_identity(1.0);
+        if self.is_rotation(row) {
+            return [Block::default(), identity];
+        }
+        let turning = turning(&self.arms[row]);
+        match self.projector(row) {
+            Some(projector) => [*projector, projector.product(&turning)],
+            None => [identity, turning],
+        }
     }
 
     /// Writes the motion of all rows.
     pub(super) fn prolong(&self, coarse: &[Row3], fine: &mut [Row3]) {
         let each = fine.par_iter_mut().enumerate();
         each.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(|(row, fine)| {
-            let [translation, rotation] = &self.rows[row];
             let own = 2 * self.aggregates[row] as usize;
-            *fine = translation.times(&coarse[own]);
-            rotation.accumulate(&coarse[own + 1], fine);
+            let turn = coarse[own + 1];
+            *fine = if self.is_rotation(row) {
+                turn
+            } else {
+                let turned = cross(&turn, &self.arms[row]);
+                std::array::from_fn(|k| coarse[own][k] + turned[k])
+            };
         });
+        self.project(fine);
     }
 
-    /// The transposed of [`Self::prolong`]: force and torque on each aggregate.
-    pub(super) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
+    /// The transposed of [`Self::prolong`]: force and torque on each aggregate. Projects `fine` onto what is free.
+    pub(super) fn restrict(&self, fine: &mut [Row3], coarse: &mut [Row3]) {
+        self.project(fine);
+        let fine = &*fine;
         let each = coarse.as_chunks_mut::<2>().0.par_iter_mut().enumerate();
-        each.with_min_len(GROUP / 4).for_each(|(aggregate, coarse)| {
-            *coarse = [[0.0; 4]; 2];
+        each.with_min_len(GROUP / 4).for_each(|(aggregate, [force, torque])| {
+            (*force, *torque) = ([0.0; 4], [0.0; 4]);
             for row in self.members_of(aggregate) {
-                let value = fine[*row as usize].map(|value| -value);
-                for (sum, motion) in coarse.iter_mut().zip(&self.rows[*row as usize]) {
-                    motion.subtract_transposed(&value, sum);
+                let value = fine[*row as usize];
+                if self.is_rotation(*row as usize) {
+                    add(torque, &value);
+                } else {
+                    add(force, &value);
+                    add(torque, &cross(&self.arms[*row as usize], &value));
                 }
             }
         });
     }
+
+    /// Projects a vector onto what is free.
+    fn project(&self, vector: &mut [Row3]) {
+        for (row, projector) in &self.projectors {
+            let entry = &mut vector[*row as usize];
+            *entry = projector.times(entry);
+        }
+    }
+}
+
+#[inline(always)]
+fn add(sum: &mut Row3, other: &Row3) {
+    for k in 0..4 {
+        sum[k] += other[k];
+    }
 }
 
 /// The matrix R with R ω = ω × r.
-fn turning(arm: &Vec3) -> Block {
-    Block::from_matrix(&-Matrix3::new(
-        0.0, -arm.z, arm.y, //
-        arm.z, 0.0, -arm.x, //
-        -arm.y, arm.x, 0.0,
-    ))
+fn turning([x, y, z, _]: &Row3) -> Block {
+    Block([[0.0, -z, *y, 0.0], [*z, 0.0, -x, 0.0], [-y, *x, 0.0, 0.0]])
 }

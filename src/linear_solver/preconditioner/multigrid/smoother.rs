@@ -6,6 +6,9 @@
 //! Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in the norm of the diagonal:
 //! D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once: the forward one leaves the
 //! residual, the backward one starts from it.
+//!
+//! The weak entries of the scalar part are moved to the diagonal, which makes sweeps and residuals cheaper and leaves
+//! translations what they are; A and D above are those of this matrix.
 
 use crate::{
     linear_solver::{
@@ -34,8 +37,15 @@ pub(crate) struct Smoother {
 impl Smoother {
     /// Updates to a matrix; constrained rows move along what is free only.
     pub(crate) fn update(&mut self, matrix: &BlockMatrix, filter: Option<&Filter>) {
-        let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
-        each.map(Block::inverse).collect_into_vec(&mut self.inverses);
+        let weak_sums = matrix.scalars().weak_sums();
+        let each = matrix.diagonals().par_iter().enumerate();
+        each.with_min_len(reductions::MIN_VERTICES_PER_TASK)
+            .map(|(row, diagonal)| {
+                let mut block = *diagonal;
+                block.add_scaled_identity(weak_sums.get(row).copied().unwrap_or(0.0));
+                block.inverse()
+            })
+            .collect_into_vec(&mut self.inverses);
         if let Some(filter) = filter {
             filter.project_blocks(&mut self.inverses);
         }
@@ -90,7 +100,8 @@ impl Smoother {
         });
     }
 
-    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction.
+    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction before, and what
+    /// the sweep has added after.
     pub(crate) fn backward(
         &self,
         matrix: &BlockMatrix,
@@ -101,9 +112,44 @@ impl Smoother {
         sweep_all(solution, residual, |rows, solution, residual| {
             let (outer, own) = (matrix.off_group_blocks(), rows.clone());
             let scalars = matrix.scalars();
-            dispatch(SubtractOffGroup { outer, scalars, rows: own, vector: correction, residual });
+            let left = &mut *residual;
+            dispatch(SubtractOffGroup {
+                outer,
+                scalars,
+                rows: own,
+                vector: correction,
+                residual: left,
+            });
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Backward { near, diagonals, correction: &correction[rows], solution, residual }
+        });
+    }
+
+    /// Writes the product of the matrix and a `solution` of [`Self::backward`] to `image`; `side` is what was solved for
+    /// and `step` what the sweep has added. (D̃ + Lᵀ) d = b − A x before the sweep, so that with D̃ = D + E and the couplings
+    /// F between groups A (x + d) = b + (L + F − E) d after it: half of a product.
+    pub(crate) fn multiply(
+        &self,
+        matrix: &BlockMatrix,
+        [side, step, solution]: [&[Row3]; 3],
+        image: &mut [Row3],
+    ) {
+        let length = task_length(image.len());
+        image.par_chunks_mut(length).enumerate().for_each(|(task, image)| {
+            for (group, image) in image.chunks_mut(GROUP).enumerate() {
+                let first = task * length + group * GROUP;
+                let rows = first..first + image.len();
+                dispatch(ProductAfterSweep {
+                    near: matrix.lower_group_blocks(&rows),
+                    outer: matrix.off_group_blocks(),
+                    scalars: matrix.scalars(),
+                    blocks: &matrix.diagonals()[rows.clone()],
+                    excesses: &self.diagonal_excesses[rows.clone()],
+                    rows,
+                    vectors: [side, step, solution],
+                    image,
+                });
+            }
         });
     }
 
@@ -197,6 +243,59 @@ impl Kernel for SubtractOffGroup<'_> {
                 let product = lanes.times(block, &vector[column]);
                 let entry = &mut residual[row - rows.start];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            });
+        }
+    }
+}
+
+/// Product of a group of rows and the solution after a backward sweep.
+struct ProductAfterSweep<'a> {
+    near: LowerGroupBlocks<'a>,
+    outer: [OffGroupBlocks<'a>; 2],
+    scalars: &'a ScalarCouplings,
+    /// Diagonal blocks of the matrix.
+    blocks: &'a [Block],
+    excesses: &'a [f32],
+    rows: Range<usize>,
+    /// Right side, last step and solution.
+    vectors: [&'a [Row3]; 3],
+    image: &'a mut [Row3],
+}
+
+impl Kernel for ProductAfterSweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { near, outer, scalars, blocks, excesses, rows, vectors, image } = self;
+        let [side, step, solution] = vectors;
+        let mut own = [[0.0; 4]; GROUP];
+        own[..image.len()].copy_from_slice(&step[rows.clone()]);
+        let weak_sums = scalars.weak_sums().get(rows.clone()).unwrap_or(&[]);
+        for (local, entry) in image.iter_mut().enumerate() {
+            let row = rows.start + local;
+            let lower = near.gather(lanes, local, &own);
+            let far = scalars.far_product(row, step);
+            let weak = scalars.weak_product(row, solution);
+            *entry = std::array::from_fn(|k| side[row][k] + lower[k] + far[k] + weak[k]);
+            let weak_sum = weak_sums.get(local).copied().unwrap_or(0.0);
+            for (entry, own) in entry.iter_mut().zip(&solution[row]) {
+                *entry -= weak_sum * own;
+            }
+            if excesses[local] > 0.0 {
+                // E = D̃ − D.
+                let excess = excesses[local] / (1.0 - excesses[local]);
+                let diagonal = lanes.times(&blocks[local], &own[local]);
+                for k in 0..4 {
+                    entry[k] -= excess * (diagonal[k] + weak_sum * own[local][k]);
+                }
+            }
+        }
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &step[column]);
+                let entry = &mut image[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] + product[k]);
             });
         }
     }
@@ -313,8 +412,8 @@ struct Backward<'a> {
     /// e.
     correction: &'a [Row3],
     solution: &'a mut [Row3],
-    /// r less the product of the blocks to other groups.
-    residual: &'a [Row3],
+    /// r less the product of the blocks to other groups; then d.
+    residual: &'a mut [Row3],
 }
 
 impl Sweep for Backward<'_> {
@@ -338,6 +437,7 @@ impl Sweep for Backward<'_> {
         let excess = self.diagonals.excesses[row];
         let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
         self.near.scatter(lanes, row, &entry, left);
+        self.residual[row] = std::array::from_fn(|k| entry[k] - step[row][k]);
         for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
             *solution += entry;
         }

@@ -5,7 +5,7 @@ use crate::linear_solver::{
         FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
     },
     pattern::GROUP,
-    scalar_couplings::ScalarCouplings,
+    scalar_couplings::{Coupling, ScalarCouplings},
 };
 use nalgebra::Matrix3;
 use sprs::{CsMatI, TriMatI};
@@ -132,9 +132,13 @@ impl Grid {
     /// Adds a scalar part: the squares of second differences along rows and columns of the grid.
     fn set_bending(&mut self, stiffness: f64) {
         let matrix = self.second_differences(stiffness);
-        let pattern = ScalarPattern::of(&matrix, |_, _| true);
+        let coupling = |row: usize, column: usize| {
+            let is_next = [1, self.side as usize].contains(&row.abs_diff(column));
+            if is_next { Coupling::Strong } else { Coupling::Weak }
+        };
+        let pattern = ScalarPattern::of(&matrix, coupling);
         let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
-        self.matrix.set_scalars(scalars);
+        self.matrix.set_scalars(Arc::new(scalars));
         for (row, value) in diagonal.into_iter().enumerate() {
             self.matrix.add_diagonal(row, &Block::scaled_identity(value as f32));
         }
@@ -237,8 +241,8 @@ fn iterations_hardly_grow_with_the_number_of_folds() {
 fn remove_rotations(multigrid: &mut Multigrid, grid: &Grid) {
     let (mut matrix, mut filter) = (&grid.matrix, Some(&grid.filter));
     for Level { motions, galerkin, smoother, coarse_matrix, .. } in &mut multigrid.levels {
-        for [_, rotation] in &mut motions.rows {
-            *rotation = Block::default();
+        for arm in &mut motions.arms {
+            *arm = [0.0, 0.0, 0.0, arm[3]];
         }
         smoother.update(matrix, filter);
         galerkin.project(matrix, motions, coarse_matrix);
@@ -330,7 +334,7 @@ fn the_coarse_matrix_is_what_rigid_motions_make_of_the_fine_one() {
         motions.prolong(&coarse, &mut fine);
         matrix.times(&fine, &mut image);
         let (mut wanted, mut found) = (coarse.clone(), coarse.clone());
-        motions.restrict(&image, &mut wanted);
+        motions.restrict(&mut image, &mut wanted);
         coarse_matrix.times(&coarse, &mut found);
         // Within the stiffness that is added to rotations.
         for (row, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
@@ -398,10 +402,10 @@ fn restriction_is_the_transposed_prolongation() {
     let grid = Grid::any(30);
     let multigrid = grid.multigrid();
     for Level { motions, residual, .. } in &multigrid.levels {
-        let (coarse, fine) = (noise(motions.coarse_row_count(), 1), noise(residual.len(), 2));
+        let (coarse, mut fine) = (noise(motions.coarse_row_count(), 1), noise(residual.len(), 2));
         let (mut moved, mut forces) = (fine.clone(), coarse.clone());
         motions.prolong(&coarse, &mut moved);
-        motions.restrict(&fine, &mut forces);
+        motions.restrict(&mut fine, &mut forces);
         let [work, wanted] = [dot(&coarse, &forces), dot(&moved, &fine)];
         let scale = (dot(&moved, &moved) * dot(&fine, &fine)).sqrt();
         assert!((work - wanted).abs() < 1e-5 * scale, "{work} {wanted}");

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Those entries of K ⊗ I₃ that a matrix of blocks has a block for: added to the blocks they cost no product of their own.
+
+use super::{
+    block_matrix::BlockMatrix,
+    pattern::{GROUP, Pattern},
+    scalar_couplings::ScalarCouplings,
+};
+use std::sync::Arc;
+
+/// One number for each block of a pattern outside of the diagonal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PatternScalars {
+    pairs: Vec<[f32; 2]>,
+    far: Vec<f32>,
+}
+
+impl PatternScalars {
+    /// The numbers of those entries of a scalar part that the pattern has a block for.
+    pub(crate) fn new(pattern: &Pattern, scalars: &ScalarCouplings) -> Self {
+        let far = pattern.far();
+        let mut own = Self {
+            pairs: vec![[0.0; 2]; pattern.pair_count()],
+            far: vec![0.0; far.columns().len()],
+        };
+        scalars.visit_lower(pattern.row_count(), |row, column, value| {
+            if row / GROUP == column / GROUP {
+                if let Some((pair, half)) = pattern.near_slot(row, column) {
+                    own.pairs[pair][half] = value;
+                }
+                return;
+            }
+            for (i, j) in [(row as u32, column as u32), (column as u32, row as u32)] {
+                if let Some(slot) = far.slot(i, j) {
+                    own.far[slot] = value;
+                }
+            }
+        });
+        own
+    }
+
+    /// Adds each number times the identity to its block.
+    pub(crate) fn add_to(&self, matrix: &mut BlockMatrix) {
+        if self.pairs.is_empty() && self.far.is_empty() {
+            return;
+        }
+        let pattern = Arc::clone(matrix.pattern());
+        matrix.fill(|group| {
+            let first = pattern.pairs(group.rows.start).start;
+            for (pair, factors) in group.pairs.iter_mut().zip(&self.pairs[first..]) {
+                pair.add_scaled_identities(factors);
+            }
+            let first = pattern.far_start(&group.rows);
+            for (block, factor) in group.far.iter_mut().zip(&self.far[first..]) {
+                block.add_scaled_identity(*factor);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        linear_solver::scalar_couplings::{Coupling, ScalarPattern},
+        simd::Block,
+    };
+    use sprs::{CsMatI, TriMatI};
+
+    #[test]
+    fn entries_with_a_block_are_added_to_it() {
+        let count = GROUP + 20;
+        let triples: Vec<[u32; 3]> = (2..count as u32).map(|i| [i - 2, i - 1, i]).collect();
+        let elements: Vec<&[u32]> = triples.iter().map(<[u32; 3]>::as_slice).collect();
+        let mut matrix = BlockMatrix::new(Arc::new(Pattern::of_elements(count, &elements)));
+        let number = |i: usize, j: usize| (1 + (i + j + i * j % 7) % 50) as f32;
+        let mut entries = TriMatI::new((count, count));
+        for row in 0..count {
+            for column in row.saturating_sub(5)..(row + 6).min(count) {
+                entries.add_triplet(row, column, f64::from(number(row, column)));
+            }
+        }
+        let entries: CsMatI<f64, u32> = entries.to_csr();
+        let coupling = |i: usize, j: usize| match (i + j) % 3 {
+            0 => Coupling::Weak,
+            _ => Coupling::Strong,
+        };
+        let scalar_pattern = Arc::new(ScalarPattern::of(&entries, coupling));
+        let (scalars, _) = ScalarCouplings::of(&entries, scalar_pattern);
+        PatternScalars::new(matrix.pattern(), &scalars).add_to(&mut matrix);
+        for row in 0..count {
+            for column in 0..count {
+                let is_there = row != column && row.abs_diff(column) <= 2;
+                let wanted = if is_there { number(row, column) } else { 0.0 };
+                assert_eq!(matrix.block(row, column), Block::scaled_identity(wanted));
+            }
+        }
+    }
+}
