@@ -144,14 +144,15 @@ impl Galerkin {
                 add_pair(blocks, &sums[*source as usize / 2], source % 2 == 1);
             }
         });
-        coarse.fill(|group| self.fill_group(group));
+        coarse.fill(|group| self.fill_group(motions, group));
         coarse.clear_contact_blocks();
         add_contact_blocks(matrix, motions, coarse);
     }
 
     /// Fills the rows of a group of the coarse matrix, two for each aggregate. Columns come in pairs too, so that the
     /// pairs of blocks are those between two aggregates.
-    fn fill_group(&self, GroupBlocks { rows, diagonals, pairs, far }: GroupBlocks<'_>) {
+    fn fill_group(&self, motions: &RigidMotions, group: GroupBlocks<'_>) {
+        let GroupBlocks { rows, diagonals, pairs, far } = group;
         let (mut pairs, mut far) = (pairs.iter_mut(), far.iter_mut());
         for (own, diagonals) in (rows.start / 2..).zip(diagonals.as_chunks_mut::<2>().0) {
             let others = self.pairs.others_of(own);
@@ -172,7 +173,7 @@ impl Galerkin {
                 pair.set(0, &rotations.get(0));
             }
             *diagonals = [translations.get(0), rotations.get(1)];
-            stabilise(diagonals);
+            stabilise(diagonals, motions.blocked(own));
             let sources = self.far_starts[own] as usize..self.far_starts[own + 1] as usize;
             for s in 0..2 {
                 for source in &self.far_sources[sources.clone()] {
@@ -191,13 +192,21 @@ impl Galerkin {
     }
 }
 
-/// Makes the diagonal blocks of translation and rotation of an aggregate definite.
-fn stabilise(diagonals: &mut [Block; 2]) {
+/// Makes the diagonal blocks of translation and rotation of an aggregate definite, some translations of which are
+/// blocked.
+fn stabilise(diagonals: &mut [Block; 2], blocked: Option<&Block>) {
     let least = GalerkinParameters::DEFAULT.min_rotation_stiffness;
     for (block, least) in diagonals.iter_mut().zip([0.0, least]) {
         let trace = block.0[0][0] + block.0[1][1] + block.0[2][2];
         // What cannot move has no forces either: any positive value makes it definite.
         block.add_scaled_identity(if trace <= 0.0 { 1.0 } else { least * trace / 3.0 });
+    }
+    if let Some(blocked) = blocked {
+        let translations = &mut diagonals[0];
+        let stiffness = translations.0[0][0] + translations.0[1][1] + translations.0[2][2];
+        let mut own = *blocked;
+        own.scale(stiffness / 3.0);
+        translations.add(&own);
     }
 }
 
