@@ -39,14 +39,14 @@ QUALITIES = (
     Quality(
         "GOOD",
         "Good",
-        "Every step is solved to the tolerance, one step a film frame",
-        *("bdf2", "newton", 1.0 / 24.0, 0.02, 1),
+        "Every step is solved to the tolerance, two steps a film frame",
+        *("bdf2", "newton", 1.0 / 48.0, 0.02, 1),
     ),
     Quality(
         "FINAL",
         "Final",
         "Steps half as long, solved to a quarter of the tolerance, with all levels of subdivision",
-        *("bdf2", "newton", 1.0 / 48.0, 0.005, None),
+        *("bdf2", "newton", 1.0 / 96.0, 0.005, None),
     ),
 )
 CUSTOM = ("CUSTOM", "Custom", "The settings of the Solver panel are those of no quality")

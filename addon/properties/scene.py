@@ -203,10 +203,10 @@ class WeftScene(PropertyGroup):
     )
     time_step: FloatProperty(
         name="Longest Time Step (s)",
-        description="Upper bound of one time step, in s: 1/24 is one step a film frame. Steps are "
+        description="Upper bound of one time step, in s: 1/48 is two steps a film frame. Steps are "
         "made smaller by themselves where cloth crumples, slides on cloth or hits hard. Half as "
         "much follows fast motion more closely and costs half as much again",
-        default=1.0 / 24.0,
+        default=1.0 / 48.0,
         min=1e-5,
         max=1.0,
         soft_min=1e-4,

@@ -490,7 +490,7 @@ def own_gravity(cloth):
 
 def closely(thing):
     """With steps that fast oscillations outlive."""
-    bpy.context.scene.weft.time_step = 1 / 48
+    bpy.context.scene.weft.time_step = 1 / 96
     return thing
 
 

@@ -106,10 +106,11 @@ def test_a_strip_is_wound_on_a_roller_under_its_weight():
     settings = weft.Settings(threads=1, gravity=WEIGHT)
     scene = weft.Simulation([cloth], [collider], settings)
     held = np.arange(8)
-    for degrees in np.arange(15.0, turns * 360.0 + 1.0, 15.0):
+    # Vertices of a collider move straight to their places: in the middle of 15° the roller is thinner by 1 %.
+    for degrees in np.arange(7.5, turns * 360.0 + 1.0, 7.5):
         scene.set_collider(0, turned(roller, degrees))
         scene.set_pins(0, held, turned(strip[held], degrees))
-        scene.advance(FRAME)
+        scene.advance(0.5 * FRAME)
     shape = scene.positions().reshape(rows, 4, 3)
     stretch = np.linalg.norm(np.diff(shape, axis=0), axis=2).mean(axis=1) / edge - 1.0
     middle = shape[:, 1, 0] + 1j * shape[:, 1, 1]
