@@ -379,8 +379,7 @@ impl Kernel for Product<'_> {
         }
         for (row, entry) in rows.clone().zip(&mut into) {
             let far = scalars.far_product(row, vector);
-            let weak = scalars.weak_product(row, vector);
-            *entry = std::array::from_fn(|k| entry[k] + far[k] + weak[k]);
+            *entry = std::array::from_fn(|k| entry[k] + far[k]);
         }
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)

@@ -3,8 +3,10 @@
 //!
 //! Scalar entries k need no more than Σ k and Σ k r_j.
 
-use super::block_matrix::BlockPair;
-use crate::simd::{Block, Lanes, Row3};
+use crate::{
+    linear_solver::block_matrix::BlockPair,
+    simd::{Block, Lanes, Row3},
+};
 
 /// The product, while it is summed.
 #[derive(Clone, Copy, Default)]
