@@ -48,7 +48,7 @@ def test_the_defaults_are_those_of_the_signature():
     assert (settings.integrator, settings.solver, settings.model) == ("bdf2", "newton", "fem")
     assert settings.gravity == (0.0, 0.0, -9.81)
     assert settings.wind == (0.0, 0.0, 0.0)
-    assert settings.time_step == 1 / 24
+    assert settings.time_step == 1 / 48
     assert settings.threads == 0
 
 
