@@ -26,7 +26,7 @@ impl BlockPair {
 
     /// Adds the identity times a factor to each of the blocks.
     #[inline(always)]
-    pub(crate) fn add_scaled_identities(&mut self, factors: &[f32; 2]) {
+    pub(crate) fn add_scaled_identities(&mut self, factors: [f32; 2]) {
         for (k, column) in self.0.iter_mut().enumerate() {
             column[k] += factors[0];
             column[4 + k] += factors[1];

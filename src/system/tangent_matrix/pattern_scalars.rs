@@ -45,7 +45,7 @@ impl PatternScalars {
         matrix.fill(|group| {
             let first = pattern.pairs(group.rows.start).start;
             for (pair, factors) in group.pairs.iter_mut().zip(&self.pairs[first..]) {
-                pair.add_scaled_identities(factors);
+                pair.add_scaled_identities(*factors);
             }
             let first = pattern.far_start(&group.rows);
             for (block, factor) in group.far.iter_mut().zip(&self.far[first..]) {

@@ -60,7 +60,7 @@ fn relative_error(tangent: &TangentMatrix, direction: &[Vec3], expected: &[Vec3]
     let mut found = vec![Vec3::zeros(); direction.len()];
     tangent.ordering.scatter_with(&image, &mut found, |_, force| force);
     let error: f64 = found.iter().zip(expected).map(|(a, b)| (a - b).norm_squared()).sum();
-    (error / expected.iter().map(|force| force.norm_squared()).sum::<f64>()).sqrt()
+    (error / expected.iter().map(Vec3::norm_squared).sum::<f64>()).sqrt()
 }
 
 /// The blocks alone are far off for long waves, which the membrane hardly resists.
