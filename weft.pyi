@@ -768,9 +768,8 @@ class Settings:
             "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
             Only "fem", its variants and "particles" give back every modulus of a material;
             docs/models.md says what the others get wrong.
-        time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
-            steps are shortened where Newton's method converges slowly. 1/48 s follows fast
-            motion at less than half the distance, and costs half as much again.
+        time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame;
+            steps are shortened where Newton's method converges slowly.
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
@@ -781,9 +780,9 @@ class Settings:
             of all materials; 0 where not given.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): Part of the motion that a step may leave unsolved: the error of the
-            acceleration is at most 2.5 times this part of it, and the last Newton step, in the
-            energy norm, at most this part of the mean edge length, or of 1/87 of the cloth's
-            width if that is more, up to eight times that during contact; 0.02 where not given.
+            acceleration is estimated at no more than ten times this part of it, and the last
+            Newton step, in the energy norm, is at most eight times this part of the mean edge
+            length, or of 1/87 of the cloth's width if that is more; 0.02 where not given.
         max_iterations (int): Newton iterations after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
@@ -795,8 +794,8 @@ class Settings:
         shrink_factor (float): Factor by which a long step that took many iterations shortens the
             next one, more than 0 and at most 1; 0.75 where not given.
         linear_tolerance (float): η of conjugate gradients, the relative residual at which the
-            equations of a Newton step without contact count as solved, between 0 and 1; 0.1 where
-            not given. The other tolerances of linear equations are in proportion.
+            linear equations of a Newton step count as solved, between 0 and 1; 0.03 where not
+            given.
         preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
             "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
         threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
@@ -812,7 +811,7 @@ class Settings:
         integrator: str = "bdf2",
         solver: str = "newton",
         model: str = "fem",
-        time_step: float = 0.041666666666666664,
+        time_step: float = 0.020833333333333332,
         gravity: _Numbers = (0.0, 0.0, -9.81),
         wind: _Numbers = (0.0, 0.0, 0.0),
         air_density: float = 1.2,
@@ -825,7 +824,7 @@ class Settings:
         min_iterations: int = 0,
         growth_factor: float = 2.0,
         shrink_factor: float = 0.75,
-        linear_tolerance: float = 0.1,
+        linear_tolerance: float = 0.03,
         preconditioner: str = "multigrid",
         threads: int = 0,
     ) -> Self: ...

@@ -2,7 +2,7 @@
 //! The default model: linear triangles ([`Membrane`]) with plate-exact bending ([`Bending`]).
 
 use super::{
-    bending::{Bending, BendingLaw, extrapolate_angle},
+    bending::{Bending, BendingLaw, extrapolate_angle, scalar_stiffness},
     elements::{
         AddBlock, BlockColumns, ElasticEnergy, Elements, MemberTangents, NoTangents,
         ScalarStiffness, Tangents,
@@ -49,7 +49,7 @@ pub(super) fn plate_bending(
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
     }
-    let scalar = bending.scalar_stiffness(mesh);
+    let scalar = scalar_stiffness(&bending, mesh);
     Box::new(BendingElements { bending, scalar })
 }
 
@@ -222,13 +222,13 @@ impl Elements for BendingElements {
         let is_other = self.bending.material(cloth) != material;
         self.bending.set_material(mesh, cloth, material);
         if is_other {
-            self.scalar.replace(self.bending.scalar_stiffness(mesh));
+            self.scalar.replace(scalar_stiffness(&self.bending, mesh));
         }
     }
 
     fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
         if self.bending.set_pinned(mesh, pinned) {
-            self.scalar.replace(self.bending.scalar_stiffness(mesh));
+            self.scalar.replace(scalar_stiffness(&self.bending, mesh));
         }
     }
 

@@ -26,7 +26,7 @@ impl BlockPair {
 
     /// Adds the identity times a factor to each of the blocks.
     #[inline(always)]
-    pub(crate) fn add_scaled_identities(&mut self, factors: &[f32; 2]) {
+    pub(crate) fn add_scaled_identities(&mut self, factors: [f32; 2]) {
         for (k, column) in self.0.iter_mut().enumerate() {
             column[k] += factors[0];
             column[4 + k] += factors[1];
@@ -379,8 +379,7 @@ impl Kernel for Product<'_> {
         }
         for (row, entry) in rows.clone().zip(&mut into) {
             let far = scalars.far_product(row, vector);
-            let weak = scalars.weak_product(row, vector);
-            *entry = std::array::from_fn(|k| entry[k] + far[k] + weak[k]);
+            *entry = std::array::from_fn(|k| entry[k] + far[k]);
         }
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)

@@ -75,7 +75,7 @@ pub struct FilteredSystem<'a> {
 
 #[cfg(test)]
 impl<'a> FilteredSystem<'a> {
-    /// System of a matrix alone, without deflation.
+    /// System of a matrix alone.
     pub(super) fn assembled(
         matrix: &'a BlockMatrix,
         right_side: &'a [Row3],

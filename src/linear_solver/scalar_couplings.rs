@@ -1,85 +1,57 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The part K ⊗ I₃ of a symmetric matrix outside of its diagonal: one number for each pair of rows.
 //!
-//! Strong entries are stored as the blocks are (see `pattern`): inside a group of rows only those below the diagonal,
-//! between groups both halves. Weak ones, which smoothers ignore but for the sums of their rows, are stored in both
-//! halves. Which pairs have an entry is kept apart from the values, so that what depends on it is built once.
+//! Entries are stored as the blocks are (see `pattern`): inside a group of rows only those below the diagonal, between
+//! groups both halves. Which pairs have an entry is kept apart from the values, so that what depends on it is built
+//! once.
 
 use super::pattern::GROUP;
 use crate::simd::Row3;
 use sprs::CsMatI;
-use std::{iter::Peekable, ops::Range, sync::Arc};
-
-/// How an entry of K is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coupling {
-    /// For products and smoothers.
-    Strong,
-    /// For products alone.
-    Weak,
-    /// Not at all.
-    Omitted,
-}
+use std::{ops::Range, sync::Arc};
 
 /// Rows and columns of the entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScalarPattern {
-    /// First strong entry below the diagonal and inside the group of every row, and end of the last; empty without
-    /// entries.
+    /// First entry below the diagonal and inside the group of every row, and end of the last; empty without entries.
     near_starts: Vec<u32>,
     /// Columns counted from the start of the group.
     near_columns: Vec<u8>,
-    /// First strong entry outside of the group of every row, and end of the last.
+    /// First entry outside of the group of every row, and end of the last.
     far_starts: Vec<u32>,
     far_columns: Vec<u32>,
-    /// First weak entry of every row, and end of the last.
-    weak_starts: Vec<u32>,
-    weak_columns: Vec<u32>,
 }
 
 impl ScalarPattern {
-    /// The entries of a symmetric matrix with their `coupling(row, column)`, the same in either order of both.
-    pub(crate) fn of(
-        matrix: &CsMatI<f64, u32>,
-        coupling: impl Fn(usize, usize) -> Coupling,
-    ) -> Self {
+    /// Those entries of a symmetric matrix that `is_kept(row, column)`, which is the same in either order of both.
+    pub(crate) fn of(matrix: &CsMatI<f64, u32>, is_kept: impl Fn(usize, usize) -> bool) -> Self {
         const { assert!(GROUP == 1 << u8::BITS) };
-        let starts = || vec![0];
-        let mut own = Self {
-            near_starts: starts(),
-            far_starts: starts(),
-            weak_starts: starts(),
-            ..Self::default()
-        };
+        let mut own = Self { near_starts: vec![0], far_starts: vec![0], ..Self::default() };
         for row in 0..matrix.rows() {
             let slots = matrix.indptr().outer_inds_sz(row);
-            let columns = matrix.indices()[slots].iter();
-            for column in columns.filter(|column| **column as usize != row) {
-                own.push(row, *column, coupling(row, *column as usize));
+            for column in &matrix.indices()[slots] {
+                let other = *column as usize;
+                if other == row || !is_kept(row, other) {
+                    continue;
+                }
+                if other / GROUP != row / GROUP {
+                    own.far_columns.push(*column);
+                } else if other < row {
+                    own.near_columns.push((other % GROUP) as u8);
+                }
             }
             own.near_starts.push(own.near_columns.len() as u32);
             own.far_starts.push(own.far_columns.len() as u32);
-            own.weak_starts.push(own.weak_columns.len() as u32);
         }
         own
     }
 
-    fn push(&mut self, row: usize, column: u32, coupling: Coupling) {
-        let other = column as usize;
-        match coupling {
-            Coupling::Strong if other / GROUP != row / GROUP => self.far_columns.push(column),
-            Coupling::Strong if other < row => self.near_columns.push((other % GROUP) as u8),
-            Coupling::Weak => self.weak_columns.push(column),
-            Coupling::Strong | Coupling::Omitted => {}
-        }
-    }
-
     /// Whether there are no entries.
     pub(crate) fn is_empty(&self) -> bool {
-        self.near_columns.is_empty() && self.far_columns.is_empty() && self.weak_columns.is_empty()
+        self.near_columns.is_empty() && self.far_columns.is_empty()
     }
 
-    /// Columns of the strong entries below the diagonal and inside the group of a row.
+    /// Columns of the entries below the diagonal and inside the group of a row.
     pub(crate) fn near(&self, row: usize) -> impl Iterator<Item = usize> {
         let first = row / GROUP * GROUP;
         self.near_columns[self.slots(&self.near_starts, row)]
@@ -87,14 +59,9 @@ impl ScalarPattern {
             .map(move |column| first + usize::from(*column))
     }
 
-    /// Columns of the strong entries outside the group of a row.
+    /// Columns of the entries outside the group of a row.
     pub(crate) fn far(&self, row: usize) -> &[u32] {
         &self.far_columns[self.slots(&self.far_starts, row)]
-    }
-
-    /// Columns of the weak entries of a row.
-    pub(crate) fn weak(&self, row: usize) -> &[u32] {
-        &self.weak_columns[self.slots(&self.weak_starts, row)]
     }
 
     #[inline(always)]
@@ -109,9 +76,6 @@ pub struct ScalarCouplings {
     pub(crate) pattern: Arc<ScalarPattern>,
     near_values: Vec<f32>,
     far_values: Vec<f32>,
-    weak_values: Vec<f32>,
-    /// Sum of the weak entries of each row; empty without any.
-    weak_sums: Vec<f32>,
 }
 
 impl ScalarCouplings {
@@ -125,30 +89,17 @@ impl ScalarCouplings {
             let entries = matrix.indices()[slots.clone()].iter().zip(&matrix.data()[slots]);
             let mut near = pattern.near(row).peekable();
             let mut far = pattern.far(row).iter().peekable();
-            let mut weak = pattern.weak(row).iter().peekable();
-            let mut weak_sum = 0.0;
             for (column, value) in entries {
                 diagonal[row] += value;
-                let is_next = |list: &mut Peekable<std::slice::Iter<'_, u32>>| {
-                    list.next_if(|next| *next == column).is_some()
-                };
                 if near.next_if_eq(&(*column as usize)).is_some() {
                     own.near_values.push(*value as f32);
                     diagonal[row] -= value;
                     diagonal[*column as usize] -= value;
-                } else if is_next(&mut far) {
+                } else if far.next_if(|next| *next == column).is_some() {
                     own.far_values.push(*value as f32);
                     diagonal[row] -= value;
-                } else if is_next(&mut weak) {
-                    own.weak_values.push(*value as f32);
-                    diagonal[row] -= value;
-                    weak_sum += value;
                 }
             }
-            own.weak_sums.push(weak_sum as f32);
-        }
-        if own.weak_values.is_empty() {
-            own.weak_sums.clear();
         }
         own.pattern = pattern;
         (own, diagonal)
@@ -156,8 +107,7 @@ impl ScalarCouplings {
 
     /// These entries times a factor.
     pub(crate) fn scaled(mut self, factor: f32) -> Self {
-        let Self { near_values, far_values, weak_values, weak_sums, .. } = &mut self;
-        for value in [near_values, far_values, weak_values, weak_sums].into_iter().flatten() {
+        for value in self.near_values.iter_mut().chain(&mut self.far_values) {
             *value *= factor;
         }
         self
@@ -166,15 +116,10 @@ impl ScalarCouplings {
     /// Number of entries that are stored below the diagonal, and of those that are stored in both halves.
     #[must_use]
     pub fn entry_counts(&self) -> [usize; 2] {
-        [self.near_values.len(), self.far_values.len() + self.weak_values.len()]
+        [self.near_values.len(), self.far_values.len()]
     }
 
-    /// Sum of the weak entries of each row; empty without any.
-    pub(crate) fn weak_sums(&self) -> &[f32] {
-        &self.weak_sums
-    }
-
-    /// Strong entries below the diagonal inside the group whose rows these are.
+    /// Entries below the diagonal inside the group whose rows these are.
     #[inline(always)]
     pub(crate) fn lower(&self, rows: &Range<usize>) -> LowerScalars<'_> {
         if self.near_values.is_empty() {
@@ -196,16 +141,15 @@ impl ScalarCouplings {
             for (column, value) in self.pattern.near(row).zip(&self.near_values[slots]) {
                 visit(row, column, *value);
             }
-            for (columns, values) in [self.far(row), self.weak(row)] {
-                let entries = columns.iter().zip(values);
-                for (column, value) in entries.take_while(|(other, _)| (**other as usize) < row) {
-                    visit(row, *column as usize, *value);
-                }
+            let (columns, values) = self.far(row);
+            let entries = columns.iter().zip(values);
+            for (column, value) in entries.take_while(|(other, _)| (**other as usize) < row) {
+                visit(row, *column as usize, *value);
             }
         }
     }
 
-    /// Columns and values of the strong entries outside the group of a row.
+    /// Columns and values of the entries outside the group of a row.
     #[inline(always)]
     pub(crate) fn far(&self, row: usize) -> (&[u32], &[f32]) {
         if self.far_values.is_empty() {
@@ -215,26 +159,18 @@ impl ScalarCouplings {
         (&self.pattern.far_columns[slots.clone()], &self.far_values[slots])
     }
 
-    /// Columns and values of the weak entries of a row.
-    #[inline(always)]
-    pub(crate) fn weak(&self, row: usize) -> (&[u32], &[f32]) {
-        if self.weak_values.is_empty() {
-            return (&[], &[]);
-        }
-        let slots = self.pattern.slots(&self.pattern.weak_starts, row);
-        (&self.pattern.weak_columns[slots.clone()], &self.weak_values[slots])
-    }
-
-    /// Product of the strong entries outside the group of a row with a vector.
+    /// Product of the entries outside the group of a row with a vector.
     #[inline(always)]
     pub(crate) fn far_product(&self, row: usize, vector: &[Row3]) -> Row3 {
-        product(self.far(row), vector)
-    }
-
-    /// Product of the weak entries of a row with a vector.
-    #[inline(always)]
-    pub(crate) fn weak_product(&self, row: usize, vector: &[Row3]) -> Row3 {
-        product(self.weak(row), vector)
+        let (columns, values) = self.far(row);
+        let mut sum = [0.0; 4];
+        for (column, value) in columns.iter().zip(values) {
+            let entry = &vector[*column as usize];
+            for k in 0..4 {
+                sum[k] += value * entry[k];
+            }
+        }
+        sum
     }
 
     /// Adds the product with a vector to `result`.
@@ -246,19 +182,6 @@ impl ScalarCouplings {
             }
         });
     }
-}
-
-/// Product of the entries of a row with a vector.
-#[inline(always)]
-fn product((columns, values): (&[u32], &[f32]), vector: &[Row3]) -> Row3 {
-    let mut sum = [0.0; 4];
-    for (column, value) in columns.iter().zip(values) {
-        let entry = &vector[*column as usize];
-        for k in 0..4 {
-            sum[k] += value * entry[k];
-        }
-    }
-    sum
 }
 
 /// Entries of K below the diagonal of a group of rows.
@@ -319,12 +242,8 @@ mod tests {
         entries.to_csr()
     }
 
-    fn coupling(row: usize, column: usize) -> Coupling {
-        match (row + column) % 5 {
-            0 => Coupling::Omitted,
-            1 | 2 => Coupling::Weak,
-            _ => Coupling::Strong,
-        }
+    fn is_kept(row: usize, column: usize) -> bool {
+        !(row + column).is_multiple_of(5)
     }
 
     fn vector() -> Vec<Row3> {
@@ -347,10 +266,10 @@ mod tests {
     fn the_product_is_that_of_the_dense_matrix() {
         let matrix = symmetric();
         let (scalars, _) =
-            ScalarCouplings::of(&matrix, Arc::new(ScalarPattern::of(&matrix, coupling)));
+            ScalarCouplings::of(&matrix, Arc::new(ScalarPattern::of(&matrix, is_kept)));
         let mut dense = to_dense(&matrix) * 3.0;
         for (row, column) in (0..COUNT).flat_map(|row| (0..COUNT).map(move |other| (row, other))) {
-            if row == column || coupling(row, column) == Coupling::Omitted {
+            if row == column || !is_kept(row, column) {
                 dense[(row, column)] = 0.0;
             }
         }
@@ -384,10 +303,9 @@ mod tests {
         let matrix = symmetric();
         let dense = to_dense(&matrix);
         let ones = vec![[1.0, 0.0, 0.0, 0.0]; COUNT];
-        let couplings: [fn(usize, usize) -> Coupling; 3] =
-            [|_, _| Coupling::Strong, coupling, |_, _| Coupling::Omitted];
-        for coupling in couplings {
-            let pattern = ScalarPattern::of(&matrix, coupling);
+        let choices: [fn(usize, usize) -> bool; 3] = [|_, _| true, is_kept, |_, _| false];
+        for is_kept in choices {
+            let pattern = ScalarPattern::of(&matrix, is_kept);
             let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
             let mut found = vec![[0.0; 4]; COUNT];
             scalars.add_product(&ones, &mut found);

@@ -300,9 +300,9 @@ pub struct Settings {
     /// Newton steps d let it be estimated, is at most ten times this part of that acceleration. Besides, d is shorter
     /// than eight times this part of the mean edge length, or of 1/87 of the root of the smallest cloth's area if that
     /// is larger (the edge length of a square of 10 000 vertices), and during contact than five or ten times this part
-    /// of the first of the step. The length of d is its energy norm √(dᵀAd), A
-    /// being the matrix of the step, as the equivalent rigid displacement: errors of shape count by their inertia, those
-    /// of strain by their much larger stiffness.
+    /// of the first of the step. The length of d is its energy norm √(dᵀAd), A being the matrix of the step, as the
+    /// equivalent rigid displacement: errors of shape count by their inertia, those of strain by their much larger
+    /// stiffness.
     pub tolerance: f64,
     /// Newton iterations after which a step is rejected and retried with half the length; four times as many with the
     /// fixed-point solver.

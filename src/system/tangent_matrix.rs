@@ -4,6 +4,7 @@
 //! Each block is gathered from the elements that contain both its vertices, so that blocks are assembled in parallel
 //! with results that do not depend on the order; a few rows at a time, which fit into the cache.
 
+mod pattern_scalars;
 mod scalar_part;
 
 use super::equations_of_motion::EquationsOfMotion;
@@ -12,7 +13,7 @@ use crate::{
         BlockCode, BlockColumns, BlockContributions, Elements, StrainHistory, Tangents, block_code,
     },
     linear_solver::{
-        BlockMatrix, BlockPair, Coupling, GROUP, GroupBlocks, Ordering, Pattern, ScalarCouplings,
+        BlockMatrix, BlockPair, GROUP, GroupBlocks, Ordering, Pattern, ScalarCouplings,
         ScalarPattern,
     },
     mesh::Incidence,
@@ -163,7 +164,7 @@ impl TangentMatrix {
     /// Replaces the scalar part outside of the diagonal by a symmetric matrix of the vertices.
     pub(crate) fn set_scalars(&mut self, matrix: &CsMatI<f64, u32>) {
         let matrix = in_rows(&self.ordering, matrix);
-        let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| Coupling::Strong));
+        let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| true));
         self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, pattern).0));
     }
 

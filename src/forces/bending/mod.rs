@@ -33,6 +33,7 @@ mod tests;
 
 pub use angle::extrapolate_angle;
 pub(crate) use angle::wrap_angle;
+pub(super) use scalar_stiffness::scalar_stiffness;
 
 use super::strain_history::StrainHistory;
 use crate::{
@@ -179,12 +180,12 @@ impl Bending {
         has_changed
     }
 
-    /// Sets a shared buffer.
     /// Material of a cloth.
     pub(in crate::forces) fn material(&self, cloth: usize) -> &Material {
         &self.materials[cloth]
     }
 
+    /// Sets shared buffers.
     pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
         self.buffers = buffers;
     }

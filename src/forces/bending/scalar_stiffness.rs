@@ -17,26 +17,24 @@ use sprs::{CsMatI, TriMatI};
 /// A sparse matrix with one row for each hinge, half, slot or vertex.
 type Matrix = CsMatI<f64, u32>;
 
-impl Bending {
-    /// Elastic and viscous K of all cloths, by vertices.
-    pub(in crate::forces) fn scalar_stiffness(&self, mesh: &Mesh) -> ScalarStiffness {
-        let Self { hinges, stiffness, stabilisation, dampings, .. } = self;
-        let rates = fold_rates(mesh, hinges);
-        let halves = angles_of_sides(hinges, &stiffness.geometric_correction, &rates);
-        let moments = moments_of_sides(hinges, stiffness);
-        let viscosity = |half: usize| dampings.of(half / 2);
-        let plate = congruent(&halves, &moments);
-        let viscous = congruent(&halves, &scaled_rows(&moments, viscosity));
-        let elastic = match stabilisation.as_ref().filter(|own| own.is_active()) {
-            Some(own) => {
-                let deviations = own.deviation_matrix(hinges, &rates);
-                let weights = diagonal(hinges.count(), |hinge| own.stiffness(hinge));
-                &plate + &congruent(&deviations, &weights)
-            }
-            None => plate,
-        };
-        ScalarStiffness::new(elastic, viscous)
-    }
+/// Elastic and viscous K of all cloths, by vertices.
+pub(in crate::forces) fn scalar_stiffness(bending: &Bending, mesh: &Mesh) -> ScalarStiffness {
+    let Bending { hinges, stiffness, stabilisation, dampings, .. } = bending;
+    let rates = fold_rates(mesh, hinges);
+    let halves = angles_of_sides(hinges, &stiffness.geometric_correction, &rates);
+    let moments = moments_of_sides(hinges, stiffness);
+    let viscosity = |half: usize| dampings.of(half / 2);
+    let plate = congruent(&halves, &moments);
+    let viscous = congruent(&halves, &scaled_rows(&moments, viscosity));
+    let elastic = match stabilisation.as_ref().filter(|own| own.is_active()) {
+        Some(own) => {
+            let deviations = own.deviation_matrix(hinges, &rates);
+            let weights = diagonal(hinges.count(), |hinge| own.stiffness(hinge));
+            &plate + &congruent(&deviations, &weights)
+        }
+        None => plate,
+    };
+    ScalarStiffness::new(elastic, viscous)
 }
 
 /// AᵀBA.

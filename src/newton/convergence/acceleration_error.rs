@@ -29,8 +29,8 @@ struct AccelerationErrorParameters {
     /// until steps are much shorter than the threshold; smaller trusts slow convergence. Evidence: a sheet on a ball
     /// (0.5: 8 % fewer iterations than without the estimate).
     max_contraction: f64,
-    /// Iterations in contact after which the criterion no longer counts, as contacts may chatter for ever. Effect: larger costs
-    /// iterations in hard contact; smaller leaves it unsolved. Evidence: none: hostile scenes need a bound.
+    /// Iterations in contact after which the criterion no longer counts, as contacts may chatter for ever. Effect:
+    /// larger costs iterations in hard contact; smaller leaves it unsolved. Evidence: none: hostile scenes need a bound.
     max_iterations: usize,
 }
 

@@ -290,8 +290,8 @@ mod tests {
             assert!((found / wanted - 1.0).abs() < 1e-12, "{found} for {wanted}");
         };
         let both = [Coupling::Solids, Coupling::Layers].map(Some);
-        // Of the first step, if that is neither long nor short.
-        close(of(Regime::Free, 0, 0.5), 0.01);
+        // Of the tolerance where nothing touches; of the first step in contact, if that is neither long nor short.
+        close(of(Regime::Free, 0, 0.5), 0.08);
         close(of(Regime::Untangling(None), 0, 0.5), 0.01);
         close(of(Regime::Quadratic(None), 0, 0.5), 0.01);
         close(of(Regime::OnSolids, 0, 0.5), 0.05);

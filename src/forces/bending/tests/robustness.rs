@@ -6,7 +6,7 @@ use super::samples::{
 };
 use crate::{
     forces::{
-        bending::{Bending, BendingLaw},
+        bending::{Bending, BendingLaw, scalar_stiffness},
         elements::ScalarStiffness,
         strain_history::StrainHistory,
     },
@@ -43,7 +43,7 @@ fn check_finite(mesh: &Mesh, bending: &mut Bending, positions: &[Vec3]) {
             assert!(is_finite(&bending.gradients(hinge)));
         }
     }
-    let ScalarStiffness { elastic, viscous, .. } = bending.scalar_stiffness(mesh);
+    let ScalarStiffness { elastic, viscous, .. } = scalar_stiffness(bending, mesh);
     assert!(elastic.data().iter().chain(viscous.data()).all(|entry| entry.is_finite()));
 }
 

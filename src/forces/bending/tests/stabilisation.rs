@@ -6,7 +6,11 @@ use super::samples::{
     product,
 };
 use crate::{
-    forces::{bending::Bending, elements::ScalarStiffness, strain_history::StrainHistory},
+    forces::{
+        bending::{Bending, scalar_stiffness},
+        elements::ScalarStiffness,
+        strain_history::StrainHistory,
+    },
     material::Material,
     mesh::Mesh,
     vec3::Vec3,
@@ -167,7 +171,7 @@ fn error_of_scalar_stiffness(
     let mut noise = Noise::new(5);
     let heights: Vec<Vec3> = points.iter().map(|_| Vec3::z() * noise.next()).collect();
     let exact = product(bending, &heights);
-    let ScalarStiffness { elastic, viscous, .. } = bending.scalar_stiffness(mesh);
+    let ScalarStiffness { elastic, viscous, .. } = scalar_stiffness(bending, mesh);
     let mut error: Vec<Vec3> = exact.iter().map(|force| -force).collect();
     for (matrix, factor) in [(&elastic, 1.0), (&viscous, inverse_beta)] {
         for (value, (row, column)) in matrix {

@@ -4,13 +4,12 @@
 //! Σ_j B_ij [I, R_j] is summed for each aggregate of columns j first, then multiplied by [I, R_i]ᵀ. Scalar entries k need
 //! no more than Σ k and Σ k r_j. Blocks of constrained rows and columns are projected already.
 
-use super::rigid_motions::RigidMotions;
+use super::{motion_product::MotionProduct, rigid_motions::RigidMotions};
 use crate::{
     linear_solver::{
         block_matrix::{BlockMatrix, BlockPair},
         contact_blocks::OffGroupBlocks,
         group_product::LowerGroupBlocks,
-        motion_product::MotionProduct,
         pattern::{GROUP, Pattern},
         scalar_couplings::ScalarPattern,
     },
@@ -80,9 +79,7 @@ fn columns_of_row<'a>(
     let far = far.take_while(move |column| *column < row);
     let outer = scalars.far(row).iter().map(|column| *column as usize);
     let outer = outer.filter(move |column| *column < row);
-    let weak = scalars.weak(row).iter().map(|column| *column as usize);
-    let weak = weak.filter(move |column| *column < row);
-    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer).chain(weak)
+    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer)
 }
 
 /// Sums PᵀHP of a group of rows.
@@ -188,11 +185,10 @@ impl<L: Lanes> GroupEntries<'_, L> {
             self.add_scalar(first + column, value);
         }
         let scalars = self.matrix.scalars();
-        for (columns, values) in [scalars.far(row), scalars.weak(row)] {
-            let entries = columns.iter().zip(values);
-            for (column, value) in entries.take_while(|(column, _)| (**column as usize) < row) {
-                self.add_scalar(*column as usize, *value);
-            }
+        let (columns, values) = scalars.far(row);
+        let entries = columns.iter().zip(values);
+        for (column, value) in entries.take_while(|(column, _)| (**column as usize) < row) {
+            self.add_scalar(*column as usize, *value);
         }
     }
 

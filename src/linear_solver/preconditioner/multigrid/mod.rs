@@ -11,6 +11,7 @@
 mod aggregation;
 mod galerkin;
 mod group_sums;
+mod motion_product;
 mod rigid_motions;
 mod smoother;
 #[cfg(test)]
@@ -37,11 +38,12 @@ struct MultigridParameters {
     /// solve; smaller adds levels. Evidence: none: a level of this size costs nothing either way.
     max_coarsest_rows: usize,
     /// Largest ratio of the nodes of a level to those of the finer one; a level with more is not added. Effect: larger
-    /// adds levels that hardly save work; smaller ends with a larger coarsest level. It ends the levels of a graph
-    /// without edges.
+    /// adds levels that hardly save work; smaller ends with a larger coarsest level. Evidence: none: it ends the levels
+    /// of a graph without edges.
     max_coarsening_ratio: f64,
     /// Conjugate gradient iterations on each coarse level. Effect: larger costs time on the coarse levels; smaller
-    /// costs iterations on the finest.
+    /// costs iterations on the finest. Evidence: a sheet on a ball (1: 86 instead of 61 conjugate gradient iterations a
+    /// frame at the same time; 3: 56 at 3 % more time).
     coarse_iterations: usize,
 }
 
@@ -156,9 +158,9 @@ impl Level {
         self.galerkin.project(matrix, &self.motions, &mut self.coarse_matrix);
     }
 
-    /// Writes the product of the matrix of the level and the `result` of its last cycle for `vector` to `image`.
-    fn multiply(&self, matrix: &BlockMatrix, [vector, result]: [&[Row3]; 2], image: &mut [Row3]) {
-        self.smoother.multiply(matrix, [vector, &self.residual, result], image);
+    /// Writes the product of the matrix of the level and the result of its last cycle for `vector` to `image`.
+    fn multiply(&self, matrix: &BlockMatrix, vector: &[Row3], image: &mut [Row3]) {
+        self.smoother.multiply(matrix, [vector, &self.residual], image);
     }
 }
 
@@ -188,7 +190,7 @@ impl Preconditioner for Multigrid {
     ) {
         self.apply(matrix, vector, result);
         match self.levels.first() {
-            Some(level) => level.multiply(matrix, [vector, result], image),
+            Some(level) => level.multiply(matrix, vector, image),
             None => matrix.times(result, image),
         }
     }
@@ -214,7 +216,7 @@ fn cycle(
     } else {
         coarse.solve(|vector, result, image| {
             cycle(coarser, coarsest, coarse_matrix, vector, result);
-            coarser[0].multiply(coarse_matrix, [vector, result], image);
+            coarser[0].multiply(coarse_matrix, vector, image);
         });
     }
     level.motions.prolong(&level.coarse.solution, &mut level.correction);

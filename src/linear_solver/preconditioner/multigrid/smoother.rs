@@ -6,9 +6,6 @@
 //! Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in the norm of the diagonal:
 //! D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once: the forward one leaves the
 //! residual, the backward one starts from it.
-//!
-//! The weak entries of the scalar part are moved to the diagonal, which makes sweeps and residuals cheaper and leaves
-//! translations what they are; A and D above are those of this matrix.
 
 use crate::{
     linear_solver::{
@@ -37,14 +34,9 @@ pub(crate) struct Smoother {
 impl Smoother {
     /// Updates to a matrix; constrained rows move along what is free only.
     pub(crate) fn update(&mut self, matrix: &BlockMatrix, filter: Option<&Filter>) {
-        let weak_sums = matrix.scalars().weak_sums();
-        let each = matrix.diagonals().par_iter().enumerate();
+        let each = matrix.diagonals().par_iter();
         each.with_min_len(reductions::MIN_VERTICES_PER_TASK)
-            .map(|(row, diagonal)| {
-                let mut block = *diagonal;
-                block.add_scaled_identity(weak_sums.get(row).copied().unwrap_or(0.0));
-                block.inverse()
-            })
+            .map(Block::inverse)
             .collect_into_vec(&mut self.inverses);
         if let Some(filter) = filter {
             filter.project_blocks(&mut self.inverses);
@@ -125,13 +117,13 @@ impl Smoother {
         });
     }
 
-    /// Writes the product of the matrix and a `solution` of [`Self::backward`] to `image`; `side` is what was solved for
+    /// Writes the product of the matrix and a solution of [`Self::backward`] to `image`; `side` is what was solved for
     /// and `step` what the sweep has added. (D̃ + Lᵀ) d = b − A x before the sweep, so that with D̃ = D + E and the couplings
     /// F between groups A (x + d) = b + (L + F − E) d after it: half of a product.
     pub(crate) fn multiply(
         &self,
         matrix: &BlockMatrix,
-        [side, step, solution]: [&[Row3]; 3],
+        [side, step]: [&[Row3]; 2],
         image: &mut [Row3],
     ) {
         let length = task_length(image.len());
@@ -146,7 +138,7 @@ impl Smoother {
                     blocks: &matrix.diagonals()[rows.clone()],
                     excesses: &self.diagonal_excesses[rows.clone()],
                     rows,
-                    vectors: [side, step, solution],
+                    vectors: [side, step],
                     image,
                 });
             }
@@ -257,8 +249,8 @@ struct ProductAfterSweep<'a> {
     blocks: &'a [Block],
     excesses: &'a [f32],
     rows: Range<usize>,
-    /// Right side, last step and solution.
-    vectors: [&'a [Row3]; 3],
+    /// Right side and last step.
+    vectors: [&'a [Row3]; 2],
     image: &'a mut [Row3],
 }
 
@@ -268,26 +260,20 @@ impl Kernel for ProductAfterSweep<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { near, outer, scalars, blocks, excesses, rows, vectors, image } = self;
-        let [side, step, solution] = vectors;
+        let [side, step] = vectors;
         let mut own = [[0.0; 4]; GROUP];
         own[..image.len()].copy_from_slice(&step[rows.clone()]);
-        let weak_sums = scalars.weak_sums().get(rows.clone()).unwrap_or(&[]);
         for (local, entry) in image.iter_mut().enumerate() {
             let row = rows.start + local;
             let lower = near.gather(lanes, local, &own);
             let far = scalars.far_product(row, step);
-            let weak = scalars.weak_product(row, solution);
-            *entry = std::array::from_fn(|k| side[row][k] + lower[k] + far[k] + weak[k]);
-            let weak_sum = weak_sums.get(local).copied().unwrap_or(0.0);
-            for (entry, own) in entry.iter_mut().zip(&solution[row]) {
-                *entry -= weak_sum * own;
-            }
+            *entry = std::array::from_fn(|k| side[row][k] + lower[k] + far[k]);
             if excesses[local] > 0.0 {
                 // E = D̃ − D.
                 let excess = excesses[local] / (1.0 - excesses[local]);
                 let diagonal = lanes.times(&blocks[local], &own[local]);
                 for k in 0..4 {
-                    entry[k] -= excess * (diagonal[k] + weak_sum * own[local][k]);
+                    entry[k] -= excess * diagonal[k];
                 }
             }
         }

@@ -3,8 +3,10 @@
 //!
 //! Scalar entries k need no more than Σ k and Σ k r_j.
 
-use super::block_matrix::BlockPair;
-use crate::simd::{Block, Lanes, Row3};
+use crate::{
+    linear_solver::block_matrix::BlockPair,
+    simd::{Block, Lanes, Row3},
+};
 
 /// The product, while it is summed.
 #[derive(Clone, Copy, Default)]
@@ -46,8 +48,8 @@ impl MotionProduct {
     /// Adds k [I, R] for a scalar k whose column has an arm with 1 in the last lane.
     #[inline(always)]
     pub(super) fn add_scalar(&mut self, arm: &Row3, value: f32) {
-        for k in 0..4 {
-            self.scalars[k] += value * arm[k];
+        for (sum, own) in self.scalars.iter_mut().zip(arm) {
+            *sum += value * own;
         }
     }
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Those entries of K ⊗ I₃ that a matrix of blocks has a block for: added to the blocks they cost no product of their own.
+//! Those entries of K ⊗ I₃ that a matrix of blocks has a block for: added to the blocks they cost no product of their
+//! own.
 
-use super::{
-    block_matrix::BlockMatrix,
-    pattern::{GROUP, Pattern},
-    scalar_couplings::ScalarCouplings,
-};
+use crate::linear_solver::{BlockMatrix, GROUP, Pattern, ScalarCouplings};
 use std::sync::Arc;
 
 /// One number for each block of a pattern outside of the diagonal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PatternScalars {
+pub(super) struct PatternScalars {
     pairs: Vec<[f32; 2]>,
     far: Vec<f32>,
 }
 
 impl PatternScalars {
     /// The numbers of those entries of a scalar part that the pattern has a block for.
-    pub(crate) fn new(pattern: &Pattern, scalars: &ScalarCouplings) -> Self {
+    pub(super) fn new(pattern: &Pattern, scalars: &ScalarCouplings) -> Self {
         let far = pattern.far();
         let mut own = Self {
             pairs: vec![[0.0; 2]; pattern.pair_count()],
@@ -40,7 +37,7 @@ impl PatternScalars {
     }
 
     /// Adds each number times the identity to its block.
-    pub(crate) fn add_to(&self, matrix: &mut BlockMatrix) {
+    pub(super) fn add_to(&self, matrix: &mut BlockMatrix) {
         if self.pairs.is_empty() && self.far.is_empty() {
             return;
         }
@@ -48,7 +45,7 @@ impl PatternScalars {
         matrix.fill(|group| {
             let first = pattern.pairs(group.rows.start).start;
             for (pair, factors) in group.pairs.iter_mut().zip(&self.pairs[first..]) {
-                pair.add_scaled_identities(factors);
+                pair.add_scaled_identities(*factors);
             }
             let first = pattern.far_start(&group.rows);
             for (block, factor) in group.far.iter_mut().zip(&self.far[first..]) {
@@ -61,10 +58,7 @@ impl PatternScalars {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        linear_solver::scalar_couplings::{Coupling, ScalarPattern},
-        simd::Block,
-    };
+    use crate::{linear_solver::ScalarPattern, simd::Block};
     use sprs::{CsMatI, TriMatI};
 
     #[test]
@@ -81,11 +75,7 @@ mod tests {
             }
         }
         let entries: CsMatI<f64, u32> = entries.to_csr();
-        let coupling = |i: usize, j: usize| match (i + j) % 3 {
-            0 => Coupling::Weak,
-            _ => Coupling::Strong,
-        };
-        let scalar_pattern = Arc::new(ScalarPattern::of(&entries, coupling));
+        let scalar_pattern = Arc::new(ScalarPattern::of(&entries, |_, _| true));
         let (scalars, _) = ScalarCouplings::of(&entries, scalar_pattern);
         PatternScalars::new(matrix.pattern(), &scalars).add_to(&mut matrix);
         for row in 0..count {
