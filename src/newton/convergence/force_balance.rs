@@ -32,7 +32,7 @@ pub(crate) struct ForceBalanceParameters {
 
 impl ForceBalanceParameters {
     pub(crate) const DEFAULT: Self =
-        Self { tolerance_colliders: 6.0, tolerance_layers: 3.0, min_checked_step_fraction: 0.4 };
+        Self { tolerance_colliders: 6.0, tolerance_layers: 1.0, min_checked_step_fraction: 0.4 };
 
     /// Tolerance of the net force, in units of `Settings::tolerance`; `None` where the criterion does not apply.
     pub(super) fn tolerance_factor(&self, regime: Regime) -> Option<f64> {

@@ -27,8 +27,10 @@ impl ScalarStiffnessParameters {
 pub(super) struct ScalarPart {
     /// What it was computed from.
     key: Option<[u64; 3]>,
-    /// Revision of the stiffness that the patterns are for.
+    /// Revision of the stiffness that `by_rows` and the patterns are for.
     revision: u64,
+    /// Elastic and viscous stiffness, by rows.
+    by_rows: Option<[CsMatI<f64, u32>; 2]>,
     patterns: ScalarPatterns,
     /// In N/m, with the entries that are left out; empty where no element has a scalar part.
     diagonal: Vec<f64>,
@@ -67,11 +69,15 @@ impl ScalarPart {
         pattern: &Pattern,
     ) {
         let ScalarStiffness { elastic, viscous, inverse_beta, revision } = stiffness;
-        let matrix = in_rows(&(elastic + &viscous.map(|value| value * inverse_beta)));
-        if self.revision != *revision {
-            self.patterns = ScalarPatterns::new(&matrix, pattern);
+        let is_new = self.revision != *revision;
+        let by_rows = self.by_rows.take().filter(|_| !is_new);
+        let by_rows = by_rows.unwrap_or_else(|| [elastic, viscous].map(in_rows));
+        let matrix = &by_rows[0] + &by_rows[1].map(|value| value * inverse_beta);
+        if is_new {
+            self.patterns = ScalarPatterns::new(&matrix, &by_rows, pattern);
             self.revision = *revision;
         }
+        self.by_rows = Some(by_rows);
         let ScalarPatterns { all, outside } = &self.patterns;
         let (all, diagonal) = ScalarCouplings::of(&matrix, Arc::clone(all));
         let (outside, _) = ScalarCouplings::of(&matrix, Arc::clone(outside));
@@ -89,9 +95,11 @@ fn key(stiffness: &ScalarStiffness, factor: f64) -> [u64; 3] {
 }
 
 impl ScalarPatterns {
-    /// Entries of a scalar stiffness; `pattern` is that of the blocks.
-    fn new(matrix: &CsMatI<f64, u32>, pattern: &Pattern) -> Self {
-        let is_kept = significance(matrix);
+    /// Entries of a scalar stiffness: what is significant in one of its elastic and viscous `parts`, so that the step at
+    /// which it is asked for first does not matter. `pattern` is that of the blocks.
+    fn new(matrix: &CsMatI<f64, u32>, parts: &[CsMatI<f64, u32>; 2], pattern: &Pattern) -> Self {
+        let significant = parts.each_ref().map(significance);
+        let is_kept = |row: usize, column: usize| significant.iter().any(|of| of(row, column));
         let all = ScalarPattern::of(matrix, &is_kept);
         let outside = ScalarPattern::of(matrix, |row, column| {
             is_kept(row, column) && !pattern.has(row, column)
