@@ -111,7 +111,7 @@ def test_the_system_is_that_of_implicit_euler():
     wanted = inertia + now["damping"] / 0.01 + now["stiffness"]
     assert abs(now["system"] - wanted).max() < 1e-12 * abs(wanted).max()
     assert now["masses"].sum() == pytest.approx(0.2)
-    default = arrays(scene)["system"] - arrays(scene, h=FRAME / 2)["system"]
+    default = arrays(scene)["system"] - arrays(scene, h=weft.Settings().time_step)["system"]
     assert abs(default).max() == 0.0
 
 
