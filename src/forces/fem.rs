@@ -114,8 +114,8 @@ impl Elements for MembraneElements {
         self.membrane.evaluate(positions, history, forces)
     }
 
-    fn has_geometric_stiffness(&self) -> bool {
-        true
+    fn carries_stress(&self) -> bool {
+        self.membrane.history.inelastic().is_none()
     }
 
     fn predict_stress(&mut self, direction: &[Vec3]) {

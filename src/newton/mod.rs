@@ -203,6 +203,9 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
         let contacts = &objective.response.contact_set.detected;
         *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
+        if newton.has_predicted_stress {
+            objective.dynamics.elements.take_stress_of_guess(&newton.trial_point);
+        }
         newton.contact_potential = potential.contact;
         self.recent_potentials.push(potential.total());
     }

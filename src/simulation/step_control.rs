@@ -436,8 +436,8 @@ mod tests {
             control.preferred
         };
         let still = [0.0, 0.02];
-        assert_eq!(adapted(0.4 * most, still).to_bits(), 0.01_f64.to_bits());
-        assert!((adapted(0.5 * most, still) - settings.shrink_factor * 0.01).abs() < 1e-15);
+        assert_eq!(adapted(0.25 * most, still).to_bits(), 0.01_f64.to_bits());
+        assert!((adapted(0.35 * most, still) - settings.shrink_factor * 0.01).abs() < 1e-15);
         // Half an edge of 20 mm in 10 ms.
         assert_eq!(adapted(0.0, [0.99, 0.02]).to_bits(), 0.01_f64.to_bits());
         assert!((adapted(0.0, [1.01, 0.02]) - 0.005).abs() < 1e-15);

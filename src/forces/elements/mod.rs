@@ -95,8 +95,9 @@ pub trait Elements: Send + Sync {
         forces: &mut [Vec3],
     ) -> f64;
 
-    /// Whether tangents depend on the stress, which [`Self::predict_stress`] predicts.
-    fn has_geometric_stiffness(&self) -> bool {
+    /// Whether the stress at the start of a step follows from the shape there, and may stand for that at the initial
+    /// guess in the first tangent.
+    fn carries_stress(&self) -> bool {
         false
     }
 

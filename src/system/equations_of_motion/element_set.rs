@@ -98,10 +98,18 @@ impl ElementSet {
         zero: &[Vec3],
     ) {
         let each = self.kinds.iter_mut().zip(&stage.base_measures);
-        for (elements, reference) in each.filter(|(one, _)| one.has_geometric_stiffness()) {
+        for (elements, reference) in each.filter(|(one, _)| one.carries_stress()) {
             elements.begin_stage(stage.duration / stage.extrapolation_factor);
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta: 0.0 };
             elements.evaluate(start, history, scratch);
+            elements.predict_stress(zero);
+        }
+    }
+
+    /// Takes the stresses where the forces were last evaluated for the first tangent, of elements that do not carry
+    /// those of the start of the step; `zero` is a vector of all vertices.
+    pub(crate) fn take_stress_of_guess(&mut self, zero: &[Vec3]) {
+        for elements in self.kinds.iter_mut().filter(|one| !one.carries_stress()) {
             elements.predict_stress(zero);
         }
     }

@@ -285,10 +285,6 @@ impl<const N: usize> Elements for Frames<N> {
         potential
     }
 
-    fn has_geometric_stiffness(&self) -> bool {
-        true
-    }
-
     fn predict_stress(&mut self, direction: &[Vec3]) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
         let inelastic = self.history.inelastic();

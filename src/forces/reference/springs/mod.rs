@@ -233,10 +233,6 @@ impl Elements for Springs {
         potential
     }
 
-    fn has_geometric_stiffness(&self) -> bool {
-        true
-    }
-
     fn predict_stress(&mut self, direction: &[Vec3]) {
         let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(shape, spring)| {
