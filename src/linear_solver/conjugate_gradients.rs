@@ -4,9 +4,6 @@
 //! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and Boxerman, "On
 //! the modified conjugate gradient method in cloth simulation" (2003): the initial solution contains the prescribed
 //! components, and the stopping criterion is on the filtered residual.
-//!
-//! The preconditioner writes the product of the matrix with its result, which costs less than a product of its own; the
-//! products with search directions are combined from these.
 
 use super::{
     block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner,
@@ -26,8 +23,6 @@ pub struct Workspace {
     /// Product of the matrix and the direction.
     image: Vec<Row3>,
     preconditioned: Vec<Row3>,
-    /// Product of the matrix and the preconditioned residual.
-    product: Vec<Row3>,
 }
 
 /// Result of a solve.
@@ -86,15 +81,21 @@ impl<'a> FilteredSystem<'a> {
 }
 
 impl FilteredSystem<'_> {
-    /// Writes the preconditioned residual and its product with the matrix to the workspace.
-    fn precondition(&self, preconditioner: &mut dyn Preconditioner, workspace: &mut Workspace) {
-        let Workspace { residual, preconditioned, product, .. } = workspace;
-        preconditioner.apply_and_multiply(self.matrix, residual, [preconditioned, product]);
+    /// Writes the product of the matrix and the search direction to the workspace.
+    fn multiply(&self, workspace: &mut Workspace) {
+        let Workspace { direction, image, .. } = workspace;
+        self.matrix.times(direction, image);
         for term in self.rank_one_terms {
-            term.add_product(preconditioned, product);
+            term.add_product(direction, image);
         }
+        self.filter.apply(image);
+    }
+
+    /// Writes the preconditioned residual to the workspace.
+    fn precondition(&self, preconditioner: &mut dyn Preconditioner, workspace: &mut Workspace) {
+        let Workspace { residual, preconditioned, .. } = workspace;
+        preconditioner.apply(self.matrix, residual, preconditioned);
         self.filter.apply(preconditioned);
-        self.filter.apply(product);
     }
 }
 
@@ -113,11 +114,11 @@ pub fn conjugate_gradients(
     workspace.reset(system.right_side);
     system.precondition(preconditioner, workspace);
     workspace.direction.copy_from_slice(&workspace.preconditioned);
-    workspace.image.copy_from_slice(&workspace.product);
     let start = dot(&workspace.residual, &workspace.preconditioned);
     let mut progress = Progress { start, current: start, iterations: 0 };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && !stopping.is_met(&progress) {
+        system.multiply(workspace);
         let curvature = dot(&workspace.direction, &workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;
@@ -160,8 +161,8 @@ impl Workspace {
         let count = right_side.len();
         self.residual.clear();
         self.residual.extend_from_slice(right_side);
-        let Self { direction, image, preconditioned, product, .. } = self;
-        for vector in [direction, image, preconditioned, product] {
+        let Self { direction, image, preconditioned, .. } = self;
+        for vector in [direction, image, preconditioned] {
             vector.resize(count, [0.0; 4]);
         }
     }
@@ -178,16 +179,15 @@ impl Workspace {
         );
     }
 
-    /// x ← x + α p, then p ← z + β p with the preconditioned residual z, and the same for the products with the matrix.
+    /// x ← x + α p, then p ← z + β p with the preconditioned residual z.
     fn update_solution(&mut self, alpha: f32, beta: f32, solution: &mut [Row3]) {
-        let Self { direction, image, preconditioned, product, .. } = self;
-        let vectors = (solution, direction, image, &*preconditioned, &*product);
+        let Self { direction, preconditioned, .. } = self;
+        let vectors = (solution, direction, &*preconditioned);
         vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
-            |(solution, direction, image, preconditioned, product)| {
+            |(solution, direction, preconditioned)| {
                 for k in 0..4 {
                     solution[k] += alpha * direction[k];
                     direction[k] = preconditioned[k] + beta * direction[k];
-                    image[k] = product[k] + beta * image[k];
                 }
             },
         );

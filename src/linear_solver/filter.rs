@@ -101,8 +101,8 @@ impl Filter {
 }
 
 fn keep_definite(diagonal: &mut Block, projector: &Block) {
-    let free = projector.0[0][0] + projector.0[1][1] + projector.0[2][2];
-    let trace = diagonal.0[0][0] + diagonal.0[1][1] + diagonal.0[2][2];
+    let free = projector.trace();
+    let trace = diagonal.trace();
     // All three directions are constrained: the row is 0, and any positive value makes it definite.
     let scale = if free > 0.5 { trace / free } else { 1.0 };
     diagonal.add(&Block::scaled_identity(scale));

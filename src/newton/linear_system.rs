@@ -113,8 +113,11 @@ impl LinearSystem {
         if !is_up_to_date {
             self.filter.apply_to(&mut self.tangent.matrix);
             let TangentMatrix { matrix, ordering, .. } = &self.tangent;
-            let vertices = (0..point.positions.len()).map(|row| ordering.vertex(row));
-            let positions: Vec<Vec3> = vertices.map(|vertex| point.positions[vertex]).collect();
+            // A matrix that is kept for later steps has the same coarse motions in all of them: translations.
+            let is_kept = self.assembled_matrix_id.is_some();
+            let position =
+                |row| if is_kept { Vec3::zeros() } else { point.positions[ordering.vertex(row)] };
+            let positions: Vec<Vec3> = (0..point.positions.len()).map(position).collect();
             let filtered = FilteredMatrix { matrix, filter: &self.filter, positions: &positions };
             report.time(Task::Preconditioner, || self.preconditioner.update(filtered));
         }
@@ -247,7 +250,7 @@ impl LinearSystem {
         }
     }
 
-    /// Solves the system. Returns whether the solution is finite.
+    /// Solves the system. Returns whether the lengths of the solution are in the range of single precision.
     fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
         self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
@@ -268,7 +271,7 @@ impl LinearSystem {
         }
         self.active_set.prescribed.complete(&mut self.newton_step);
         self.update_scalar_loads();
-        self.newton_step.iter().all(|row| row[..3].iter().all(|component| component.is_finite()))
+        self.newton_step.iter().all(|row| row[..3].iter().map(|x| x * x).sum::<f32>().is_finite())
     }
 
     /// Decrease of the objective that the Newton step predicts, with the new multipliers of active constraints.

@@ -138,8 +138,6 @@ pub(crate) struct NewtonSolve<'a, 'b> {
     history: IterationHistory,
     /// Potentials of the last iterates in J, oldest first, all with the present contacts.
     pub(crate) recent_potentials: Vec<f64>,
-    /// Whether the first Newton step keeps open contacts of the last step closed.
-    keeps_contacts_closed: bool,
 }
 
 impl<'a, 'b> NewtonSolve<'a, 'b> {
@@ -156,7 +154,6 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
             progress: SolveProgress { iterations: 0, regime: Regime::Free },
             history: IterationHistory::new(),
             recent_potentials: Vec::new(),
-            keeps_contacts_closed: false,
         }
     }
 
@@ -196,12 +193,10 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
 
     /// Applies the Dirichlet conditions to the initial guess, detects its contacts and evaluates the objective.
     fn evaluate_initial_guess(&mut self) {
-        let Self { newton, objective, positions, report, keeps_contacts_closed, .. } = self;
+        let Self { newton, objective, positions, report, .. } = self;
         objective.apply_prescribed_displacements(positions);
         newton.carry_stress(objective, report);
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
-        let contacts = &objective.response.contact_set.detected;
-        *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
         if newton.has_predicted_stress {
             objective.dynamics.elements.take_stress_of_guess(&newton.trial_point);
@@ -231,11 +226,11 @@ impl<'a, 'b> NewtonSolve<'a, 'b> {
         }
     }
 
-    /// Whether the last Newton step of every cloth is short, in the energy norm and against the acceleration. The first
-    /// one does not count if it has pulled at open contacts.
+    /// Whether the last Newton step of every cloth is short, in the energy norm and against the acceleration. A first one
+    /// tells only where a tangent does not depend on where it is taken: it may have the stress of the start of the step,
+    /// and pull at open contacts.
     fn has_short_step(&self, thresholds: &[f64]) -> bool {
-        let has_pulled = self.outcome.iterations == 1 && self.keeps_contacts_closed;
-        !has_pulled
+        (self.outcome.iterations > 1 || self.progress.regime == Regime::Quadratic(None))
             && self.history.is_within_thresholds(thresholds)
             && self
                 .displacement_error_thresholds()

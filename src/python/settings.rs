@@ -208,7 +208,7 @@ impl PySettings {
         self.0.shrink_factor
     }
 
-    /// Relative residual at which conjugate gradients stop.
+    /// Relative residual at which conjugate gradients stop, but in linearised steps: there it is the tolerance.
     #[getter]
     fn linear_tolerance(&self) -> f64 {
         self.0.linear_tolerance

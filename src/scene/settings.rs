@@ -316,8 +316,9 @@ pub struct Settings {
     /// Factor by which a long step that took many iterations shortens the next one, more than 0 and at most 1.
     pub shrink_factor: f64,
     /// η of conjugate gradients: relative residual at which the linear system of a Newton step counts as solved
-    /// (Etzmuss 2002, section 3.4.3), between 0 and 1, in the norm of the preconditioner. Smaller costs iterations of
-    /// conjugate gradients, larger those of Newton's method.
+    /// (Etzmuss 2002, section 3.4.3), between 0 and 1, in the norm of the preconditioner; that of the one solve of a
+    /// linearised step is the tolerance. Smaller costs iterations of conjugate gradients, larger those of Newton's
+    /// method.
     pub linear_tolerance: f64,
     /// Preconditioner of the linear equations.
     pub preconditioner: Preconditioning,

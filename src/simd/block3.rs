@@ -56,6 +56,12 @@ impl Block {
         }
     }
 
+    /// Sum of the diagonal entries.
+    #[must_use]
+    pub fn trace(&self) -> f32 {
+        self.0[0][0] + self.0[1][1] + self.0[2][2]
+    }
+
     /// Multiplies the matrix.
     pub fn scale(&mut self, factor: f32) {
         for entry in self.0.as_flattened_mut() {

@@ -101,6 +101,9 @@ impl StageSolver {
         let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
         let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;
         let Settings { tolerance, linear_tolerance, .. } = self.settings;
+        // The one solve of a linearised step leaves what the step leaves.
+        let linear_tolerance =
+            if self.settings.is_linearised() { tolerance } else { linear_tolerance };
         ConvergenceCriteria::new(tolerance, scales, interval.max_iterations, checks_force_balance)
             .with_linear_tolerance(linear_tolerance)
     }

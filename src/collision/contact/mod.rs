@@ -180,11 +180,6 @@ impl Contact {
         self.is_kept_closed = opening > 0.0 && self.current_normal_force * compliance > opening;
     }
 
-    /// Whether an open contact counts as closed.
-    pub(crate) fn is_kept_closed(&self) -> bool {
-        self.is_kept_closed
-    }
-
     /// Lets a pair that starts closer than its thickness recover at most a distance in m in this
     /// step. Under the law, a `preload` in N persists at the present gap; without it the contact
     /// would sink in by the same compression again in every step.

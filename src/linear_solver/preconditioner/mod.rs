@@ -32,15 +32,4 @@ pub trait Preconditioner: Send {
 
     /// `result` ≈ matrix⁻¹ · `vector`, for a filtered vector.
     fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]);
-
-    /// The same, and `image` = matrix · `result`, along what is free.
-    fn apply_and_multiply(
-        &mut self,
-        matrix: &BlockMatrix,
-        vector: &[Row3],
-        [result, image]: [&mut [Row3]; 2],
-    ) {
-        self.apply(matrix, vector, result);
-        matrix.times(result, image);
-    }
 }

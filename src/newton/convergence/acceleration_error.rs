@@ -75,11 +75,8 @@ impl ConvergenceCriteria {
         regime: Regime,
         iterations: usize,
     ) -> Option<Vec<f64>> {
-        let applies = match regime {
-            Regime::Free => true,
-            Regime::OnSolids | Regime::Layered => iterations < PARAMETERS.max_iterations,
-            Regime::Untangling(_) | Regime::Quadratic(_) => false,
-        };
+        let applies = matches!(regime, Regime::Free | Regime::OnSolids | Regime::Layered)
+            && iterations < PARAMETERS.max_iterations;
         applies.then(|| {
             let cloths = 0..iterate.objective.dynamics.masses.cloths.len();
             cloths.map(|cloth| self.displacement_error_threshold(iterate, cloth)).collect()

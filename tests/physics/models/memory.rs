@@ -389,8 +389,14 @@ fn every_combination_works_with_curves_and_quality() {
                 &[Solver::Newton]
             };
             for solver in solvers {
-                let settings =
-                    Settings { model, integrator, solver: *solver, ..Settings::default() };
+                let time_step = 1.0 / 24.0;
+                let settings = Settings {
+                    model,
+                    integrator,
+                    solver: *solver,
+                    time_step,
+                    ..Settings::default()
+                };
                 crate::models::combinations::check_in_scenes(&settings, &soft(model, true));
             }
         }

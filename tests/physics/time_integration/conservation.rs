@@ -226,7 +226,8 @@ fn what_is_driven_takes_one_step_a_frame() {
     ];
     for (number, drive) in drives.into_iter().enumerate() {
         let cloth = sheet(6, 0.5, 0.0, Material::default());
-        let settings = Settings { gravity: Vec3::zeros(), ..Settings::default() };
+        let settings =
+            Settings { gravity: Vec3::zeros(), time_step: 1.0 / 24.0, ..Settings::default() };
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
         drive(&mut simulation);
         let before = simulation.energy().kinetic;

@@ -197,13 +197,13 @@ impl Galerkin {
 fn stabilise(diagonals: &mut [Block; 2], blocked: Option<&Block>) {
     let least = GalerkinParameters::DEFAULT.min_rotation_stiffness;
     for (block, least) in diagonals.iter_mut().zip([0.0, least]) {
-        let trace = block.0[0][0] + block.0[1][1] + block.0[2][2];
+        let trace = block.trace();
         // What cannot move has no forces either: any positive value makes it definite.
         block.add_scaled_identity(if trace <= 0.0 { 1.0 } else { least * trace / 3.0 });
     }
     if let Some(blocked) = blocked {
         let translations = &mut diagonals[0];
-        let stiffness = translations.0[0][0] + translations.0[1][1] + translations.0[2][2];
+        let stiffness = translations.trace();
         let mut own = *blocked;
         own.scale(stiffness / 3.0);
         translations.add(&own);

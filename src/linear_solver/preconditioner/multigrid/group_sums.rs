@@ -156,7 +156,8 @@ impl<L: Lanes> GroupEntries<'_, L> {
             }
         }
         let mut half = self.matrix.diagonals()[row];
-        half.scale(0.5);
+        // Where the sums cancel, in motions that only inertia resists, rounding must not make the matrix indefinite.
+        half.scale(0.5 * (1.0 + f32::EPSILON));
         // The diagonal block of a constrained row also acts on what is not free.
         if let Some(projector) = self.projector(row) {
             half = half.product(projector);

@@ -71,8 +71,6 @@ struct CoarseSolve {
     direction: Vec<Row3>,
     image: Vec<Row3>,
     preconditioned: Vec<Row3>,
-    /// Product of the matrix and the preconditioned residual.
-    product: Vec<Row3>,
 }
 
 /// The cycle.
@@ -157,11 +155,6 @@ impl Level {
         self.motions.update(positions, filter);
         self.galerkin.project(matrix, &self.motions, &mut self.coarse_matrix);
     }
-
-    /// Writes the product of the matrix of the level and the result of its last cycle for `vector` to `image`.
-    fn multiply(&self, matrix: &BlockMatrix, vector: &[Row3], image: &mut [Row3]) {
-        self.smoother.multiply(matrix, [vector, &self.residual], image);
-    }
 }
 
 impl Preconditioner for Multigrid {
@@ -180,19 +173,6 @@ impl Preconditioner for Multigrid {
 
     fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
         cycle(&mut self.levels, &mut self.coarsest, matrix, vector, result);
-    }
-
-    fn apply_and_multiply(
-        &mut self,
-        matrix: &BlockMatrix,
-        vector: &[Row3],
-        [result, image]: [&mut [Row3]; 2],
-    ) {
-        self.apply(matrix, vector, result);
-        match self.levels.first() {
-            Some(level) => level.multiply(matrix, vector, image),
-            None => matrix.times(result, image),
-        }
     }
 }
 
@@ -214,9 +194,8 @@ fn cycle(
     if coarser.is_empty() {
         coarsest.solve(&coarse.residual, &mut coarse.solution);
     } else {
-        coarse.solve(|vector, result, image| {
+        coarse.solve(coarse_matrix, |vector, result| {
             cycle(coarser, coarsest, coarse_matrix, vector, result);
-            coarser[0].multiply(coarse_matrix, vector, image);
         });
     }
     level.motions.prolong(&level.coarse.solution, &mut level.correction);
@@ -232,22 +211,20 @@ impl CoarseSolve {
             direction: zeros(),
             image: zeros(),
             preconditioned: zeros(),
-            product: zeros(),
         }
     }
 
-    /// Solves for the residual, approximately; `precondition(vector, result, image)` also writes the product of the matrix
-    /// and the result.
-    fn solve(&mut self, mut precondition: impl FnMut(&[Row3], &mut [Row3], &mut [Row3])) {
-        let Self { residual, solution, direction, image, preconditioned, product } = self;
+    /// Solves for the residual, approximately.
+    fn solve(&mut self, matrix: &BlockMatrix, mut precondition: impl FnMut(&[Row3], &mut [Row3])) {
+        let Self { residual, solution, direction, image, preconditioned } = self;
         solution.fill([0.0; 4]);
         let mut previous = f64::INFINITY;
         for _ in 0..MultigridParameters::DEFAULT.coarse_iterations {
-            precondition(residual, preconditioned, product);
+            precondition(residual, preconditioned);
             let current = dot(residual, preconditioned);
             let ratio = (current / previous) as f32;
             add_multiple(direction, ratio, preconditioned);
-            add_multiple(image, ratio, product);
+            matrix.times(direction, image);
             let curvature = dot(direction, image);
             // Nothing is left, or rounding has the upper hand.
             if !(current > 0.0 && curvature > 0.0) {
@@ -263,7 +240,6 @@ impl CoarseSolve {
             previous = current;
         }
         direction.fill([0.0; 4]);
-        image.fill([0.0; 4]);
     }
 }
 

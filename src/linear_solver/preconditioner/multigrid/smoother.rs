@@ -92,8 +92,7 @@ impl Smoother {
         });
     }
 
-    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction before, and what
-    /// the sweep has added after.
+    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction.
     pub(crate) fn backward(
         &self,
         matrix: &BlockMatrix,
@@ -114,34 +113,6 @@ impl Smoother {
             });
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Backward { near, diagonals, correction: &correction[rows], solution, residual }
-        });
-    }
-
-    /// Writes the product of the matrix and a solution of [`Self::backward`] to `image`; `side` is what was solved for
-    /// and `step` what the sweep has added. (D̃ + Lᵀ) d = b − A x before the sweep, so that with D̃ = D + E and the couplings
-    /// F between groups A (x + d) = b + (L + F − E) d after it: half of a product.
-    pub(crate) fn multiply(
-        &self,
-        matrix: &BlockMatrix,
-        [side, step]: [&[Row3]; 2],
-        image: &mut [Row3],
-    ) {
-        let length = task_length(image.len());
-        image.par_chunks_mut(length).enumerate().for_each(|(task, image)| {
-            for (group, image) in image.chunks_mut(GROUP).enumerate() {
-                let first = task * length + group * GROUP;
-                let rows = first..first + image.len();
-                dispatch(ProductAfterSweep {
-                    near: matrix.lower_group_blocks(&rows),
-                    outer: matrix.off_group_blocks(),
-                    scalars: matrix.scalars(),
-                    blocks: &matrix.diagonals()[rows.clone()],
-                    excesses: &self.diagonal_excesses[rows.clone()],
-                    rows,
-                    vectors: [side, step],
-                    image,
-                });
-            }
         });
     }
 
@@ -235,53 +206,6 @@ impl Kernel for SubtractOffGroup<'_> {
                 let product = lanes.times(block, &vector[column]);
                 let entry = &mut residual[row - rows.start];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);
-            });
-        }
-    }
-}
-
-/// Product of a group of rows and the solution after a backward sweep.
-struct ProductAfterSweep<'a> {
-    near: LowerGroupBlocks<'a>,
-    outer: [OffGroupBlocks<'a>; 2],
-    scalars: &'a ScalarCouplings,
-    /// Diagonal blocks of the matrix.
-    blocks: &'a [Block],
-    excesses: &'a [f32],
-    rows: Range<usize>,
-    /// Right side and last step.
-    vectors: [&'a [Row3]; 2],
-    image: &'a mut [Row3],
-}
-
-impl Kernel for ProductAfterSweep<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, outer, scalars, blocks, excesses, rows, vectors, image } = self;
-        let [side, step] = vectors;
-        let mut own = [[0.0; 4]; GROUP];
-        own[..image.len()].copy_from_slice(&step[rows.clone()]);
-        for (local, entry) in image.iter_mut().enumerate() {
-            let row = rows.start + local;
-            let lower = near.gather(lanes, local, &own);
-            let far = scalars.far_product(row, step);
-            *entry = std::array::from_fn(|k| side[row][k] + lower[k] + far[k]);
-            if excesses[local] > 0.0 {
-                // E = D̃ − D.
-                let excess = excesses[local] / (1.0 - excesses[local]);
-                let diagonal = lanes.times(&blocks[local], &own[local]);
-                for k in 0..4 {
-                    entry[k] -= excess * diagonal[k];
-                }
-            }
-        }
-        for outer in outer {
-            outer.visit(&rows, |row, column, block| {
-                let product = lanes.times(block, &step[column]);
-                let entry = &mut image[row - rows.start];
-                *entry = std::array::from_fn(|k| entry[k] + product[k]);
             });
         }
     }
@@ -398,8 +322,8 @@ struct Backward<'a> {
     /// e.
     correction: &'a [Row3],
     solution: &'a mut [Row3],
-    /// r less the product of the blocks to other groups; then d.
-    residual: &'a mut [Row3],
+    /// r less the product of the blocks to other groups.
+    residual: &'a [Row3],
 }
 
 impl Sweep for Backward<'_> {
@@ -423,7 +347,6 @@ impl Sweep for Backward<'_> {
         let excess = self.diagonals.excesses[row];
         let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
         self.near.scatter(lanes, row, &entry, left);
-        self.residual[row] = std::array::from_fn(|k| entry[k] - step[row][k]);
         for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
             *solution += entry;
         }

@@ -350,7 +350,7 @@ fn the_coarse_matrix_is_what_rigid_motions_make_of_the_fine_one() {
         // Within the stiffness that is added to rotations.
         for (row, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
             let diagonal = coarse_matrix.diagonals()[row];
-            let trace = diagonal.0[0][0] + diagonal.0[1][1] + diagonal.0[2][2];
+            let trace = diagonal.trace();
             for k in 0..3 {
                 let error = (found[k] - wanted[k]).abs() / trace;
                 assert!(error < [1e-5, 1e-4][row % 2], "{found:?} {wanted:?}");
