@@ -128,7 +128,7 @@ def test_tighter_tolerances_are_nearer_to_the_solution(tmp_path):
     def last(tolerance, iterations=60):
         def build():
             bpy.context.scene.weft.max_iterations = iterations
-            return hanging(density=1.0)
+            return on_slope(friction=0.8)
 
         return look("scene", "tolerance", tolerance, build, tmp_path / f"{tolerance}").last
 

@@ -88,10 +88,12 @@ def test_a_smaller_residual_costs_conjugate_gradients_and_no_newton_iterations()
 
 def test_step_control_follows_its_factors():
     # So few iterations are allowed that steps are rejected and halved over and over.
-    hard = {"max_iterations": 1, "time_step": 1 / 24}
+    hard = {"max_iterations": 2, "time_step": 1 / 24}
     usual = work(**hard)
-    assert total(usual, "rejected_steps") > 10
-    assert total(work(**hard, growth_factor=1.05), "steps") > total(usual, "steps")
+    assert total(usual, "rejected_steps") > 2
+    # Where it grows slowly a step seldom becomes too long again.
+    slow = work(**hard, growth_factor=1.05)
+    assert total(slow, "rejected_steps") < total(usual, "rejected_steps")
     # Steps take most of what is allowed, and the next ones are shorter.
     busy = {"max_iterations": 3, "time_step": 1 / 24}
     usual = total(work(**busy), "steps")
