@@ -100,7 +100,7 @@ impl ScalarPatterns {
     fn new(matrix: &CsMatI<f64, u32>, parts: &[CsMatI<f64, u32>; 2], pattern: &Pattern) -> Self {
         let significant = parts.each_ref().map(significance);
         let is_kept = |row: usize, column: usize| significant.iter().any(|of| of(row, column));
-        let all = ScalarPattern::of(matrix, &is_kept);
+        let all = ScalarPattern::of(matrix, is_kept);
         let outside = ScalarPattern::of(matrix, |row, column| {
             is_kept(row, column) && !pattern.has(row, column)
         });

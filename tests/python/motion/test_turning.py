@@ -106,7 +106,8 @@ def test_a_strip_is_wound_on_a_roller_under_its_weight():
     settings = weft.Settings(threads=1, gravity=WEIGHT)
     scene = weft.Simulation([cloth], [collider], settings)
     held = np.arange(8)
-    # Vertices of a collider move straight to their places: in the middle of 15° the roller is thinner by 1 %.
+    # Vertices of a collider move straight to their places: half-way of 15° the roller is 1 %
+    # thinner.
     for degrees in np.arange(7.5, turns * 360.0 + 1.0, 7.5):
         scene.set_collider(0, turned(roller, degrees))
         scene.set_pins(0, held, turned(strip[held], degrees))
