@@ -26,8 +26,8 @@ class Quality:
 
 
 # One linear solution a step damps by its first order. A sheet of 1 m and 2 500 vertices that falls
-# on a ball of 0.3 m, with self-collision, in the library on two cores, nothing drawn: 83 frames/s
-# in draft, 18 in good and 10 in final, stretched by at most 19, 3.4 and 3.4 % when it is caught.
+# on a ball of 0.3 m, with self-collision, in the library on two cores, nothing drawn: 65 frames/s
+# in draft, 21 in good and 10 in final, stretched by at most 12, 3.6 and 2.8 % when it is caught.
 QUALITIES = (
     Quality(
         "DRAFT",
