@@ -389,14 +389,12 @@ fn every_combination_works_with_curves_and_quality() {
                 &[Solver::Newton]
             };
             for solver in solvers {
-                let time_step = 1.0 / 24.0;
-                let settings = Settings {
-                    model,
-                    integrator,
-                    solver: *solver,
-                    time_step,
-                    ..Settings::default()
-                };
+                let mut settings =
+                    Settings { model, integrator, solver: *solver, ..Settings::default() };
+                if integrator == Integrator::ImexMidpoint {
+                    // In steps of 1/48 s mass_spring has half as much energy again in the end: the rule damps nothing.
+                    settings.time_step = 1.0 / 24.0;
+                }
                 crate::models::combinations::check_in_scenes(&settings, &soft(model, true));
             }
         }
