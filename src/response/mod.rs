@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collision response of a scene within a time step: detection, active set, validation.
 //!
-//! [`CollisionResponse::begin_step`] builds the Verlet list of the pairs that may meet along the
+//! [`CollisionResponse::begin_step`] leads predicted cloth along its supports, and builds the Verlet list of the pairs that may meet along the
 //! predicted trajectories. [`CollisionResponse::detect_contacts`] finds the contacts of a Newton
 //! iteration. [`CollisionResponse::validate_step`] checks the trajectories of the solution against
 //! all pairs by CCD. [`CollisionResponse::truncate_displacements`] (in `fallback`) shortens
@@ -127,6 +127,7 @@ impl CollisionResponse {
         let Self { scene, step, recovery, contact_history: history, candidates, contact_set } =
             self;
         let mesh = &mut scene.mesh;
+        step.predict_along_supports(mesh, history);
         candidates.refit(mesh, step, have_colliders_moved);
         step.update_edge_convexities(mesh, have_colliders_moved);
         let broad_phase = &candidates.broad_phase;
@@ -159,6 +160,13 @@ impl CollisionResponse {
         let mesh = &scene.mesh;
         let step = BegunStep { mesh, geometry: step, recovery, history: contact_history };
         (step, candidates)
+    }
+
+    /// Predicted positions of the cloths in the step that has begun, in m: those given, or as supports and pinching
+    /// colliders lead them. Empty without collisions.
+    pub(crate) fn predicted_positions(&self) -> &[Vec3] {
+        let count = if self.scene.is_disabled { 0 } else { self.scene.mesh.cloth_vertex_count };
+        &self.step.end_positions[..count]
     }
 
     /// Sets the cloths' end positions, in m, and their distances from the predicted ones.

@@ -22,14 +22,16 @@ impl Block {
         Self([[scale, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0], [0.0, 0.0, scale, 0.0]])
     }
 
-    /// Rounds a matrix.
+    /// Rounds a matrix. What is left of cancellation becomes 0: products of it would be subnormal, which processors
+    /// compute ten times slower (2.8 times the time of a conjugate gradient iteration of cloth on a table).
     #[must_use]
     pub fn from_matrix(matrix: &Matrix3<f64>) -> Self {
-        Self(
-            [0, 1, 2].map(|k| {
-                [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0]
-            }),
-        )
+        let least = matrix.amax() * f64::from(f32::EPSILON).powi(2);
+        let entry = |row: usize, k: usize| {
+            let value = matrix[(row, k)];
+            if value.abs() < least { 0.0 } else { value as f32 }
+        };
+        Self([0, 1, 2].map(|k| [entry(0, k), entry(1, k), entry(2, k), 0.0]))
     }
 
     /// The same matrix in `f64`.

@@ -120,13 +120,15 @@ impl ConstrainedSystem {
     }
 
     /// Applies the boundary conditions of a stage from a state to the initial guess `positions` in m, and begins the
-    /// step of the response. Returns the Dirichlet conditions.
+    /// step of the response, which leads a guess that `is_extrapolated` along the supports of the cloths. Returns the
+    /// Dirichlet conditions.
     pub(crate) fn begin_stage(
         &mut self,
         stage: &Stage,
         start: &State,
         positions: &mut [Vec3],
         interval: StepInterval,
+        is_extrapolated: bool,
         report: &mut Report,
     ) -> Vec<PrescribedDisplacement> {
         let StepInterval { start_fraction, end_fraction, duration, .. } = interval;
@@ -143,7 +145,8 @@ impl ConstrainedSystem {
             start_fraction + (end_fraction - start_fraction) / stage.extrapolation_factor;
         self.dynamics.spring_targets = conditions.spring_targets(positions.len(), evaluation);
         let compliance = |mass: &f64| stage.beta * stage.beta / mass;
-        let vertex_compliances = self.dynamics.masses.vertices.iter().map(compliance).collect();
+        let masses = if is_extrapolated { &self.dynamics.masses.vertices[..] } else { &[] };
+        let vertex_compliances = masses.iter().map(compliance).collect();
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
             response.begin_step(StepStart {
@@ -155,8 +158,9 @@ impl ConstrainedSystem {
                 vertex_compliances,
             });
         });
+        let predicted = response.predicted_positions();
+        positions[..predicted.len()].copy_from_slice(predicted);
         for held in response.recovery.flypapering.held_vertices() {
-            positions[held.vertex] = held.end;
             prescribed.retain(|one| one.vertex != held.vertex);
             prescribed.push(held.prescribed_displacement(&starts[held.vertex]));
         }
@@ -253,7 +257,7 @@ mod tests {
         let interval = StepInterval { start_fraction: 0.5, ..StepInterval::whole_frame(0.01, 30) };
         let mut guess: Vec<Vec3> = flat().iter().map(|x| x - Vec3::z() * 0.01).collect();
         let report = &mut Report::default();
-        let prescribed = system.begin_stage(&stage, &state, &mut guess, interval, report);
+        let prescribed = system.begin_stage(&stage, &state, &mut guess, interval, true, report);
         assert_eq!(prescribed.iter().map(|one| one.vertex).collect::<Vec<_>>(), [0, 4]);
         assert!((guess[0] - Vec3::z() * 0.1).norm() < 1e-15);
         assert!((guess[1] - flat()[1] + Vec3::z() * 0.01).norm() < 1e-15);

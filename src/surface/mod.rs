@@ -12,6 +12,7 @@ mod internal_springs;
 mod outward_winding;
 mod seam_adjacency;
 mod seam_strips;
+mod surface_point;
 
 pub(crate) use collision_mesh::{ClothCollisionData, CollisionMesh, SurfaceProperties};
 pub(crate) use configuration::Configuration;
@@ -19,3 +20,4 @@ pub(crate) use contact_filter::ContactFilter;
 pub(crate) use edge_convexity::EdgeConvexity;
 pub use internal_springs::{InternalSprings, internal_springs};
 pub(crate) use seam_strips::append_seam_strips;
+pub(crate) use surface_point::{Gap, SurfacePoint, vertex_normal};

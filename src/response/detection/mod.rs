@@ -67,7 +67,6 @@ impl BegunStep<'_> {
             let mut contact = self.unloaded_contact(pair, normal_force > 0.0)?;
             contact.set_normal_force(normal_force);
             contact.slip_direction = slip_direction;
-            contact.keep_closed(self.geometry.inertial_compliance(&contact));
             Some(contact)
         })
     }
@@ -192,7 +191,8 @@ impl BegunStep<'_> {
         };
         contact.is_new = !prior.existed;
         let start = contact.relative_position(&self.geometry.start_positions);
-        contact.set_start(prior.tangential_displacement, start, |lever| {
+        let PriorContact { normal_force, tangential_displacement, .. } = prior;
+        contact.set_start(normal_force, tangential_displacement, start, |lever| {
             turned_with_partner(pair, mesh, self.geometry.trajectories(), lever)
         });
         Some(contact)

@@ -11,14 +11,13 @@
 
 mod narrow_zone;
 mod probes;
-mod surface_point;
 #[cfg(test)]
 mod tests;
 
 use super::step_geometry::StepGeometry;
 use crate::{
     collision::{BroadPhase, ContactHistory, Intersection, PrimitivePair},
-    surface::{CollisionMesh, Configuration},
+    surface::{CollisionMesh, Configuration, Gap, SurfacePoint},
     system::PrescribedDisplacement,
     vec3::Vec3,
 };
@@ -26,7 +25,6 @@ use nalgebra::Matrix3;
 use narrow_zone::NarrowZone;
 use probes::PinchSearch;
 use serde::{Deserialize, Serialize};
-use surface_point::{Gap, SurfacePoint};
 
 /// Parameters of the flypapering.
 struct FlypaperingParameters {

@@ -5,11 +5,11 @@
 //! well, which nothing can satisfy. So contacts and the guarantee end where the room, interpolated over the surface, falls
 //! below that of compressed cloth.
 
-use super::{FLYPAPERING, Gap, Pinch, SurfacePoint};
+use super::{FLYPAPERING, Pinch};
 use crate::{
     collision::{Intersection, PrimitivePair},
     geometry::closest_point_on_triangle,
-    surface::Configuration,
+    surface::{Configuration, Gap, SurfacePoint},
 };
 use std::collections::{BTreeMap, VecDeque};
 

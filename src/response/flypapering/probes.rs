@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Probes from cloth vertices to both sides, for surfaces of colliders that pinch them.
 
-use super::{FLYPAPERING, Pinch, PinchedVertex, SurfacePoint, surface_point::vertex_normal};
+use super::{FLYPAPERING, Pinch, PinchedVertex};
 use crate::{
     collision::{BroadPhase, ContactHistory, PrimitivePair},
     geometry::{SweptAabb, SweptBvh, Trajectory, point_triangle_ccd, segment_intersects_triangle},
     response::step_geometry::StepGeometry,
-    surface::{CollisionMesh, Configuration},
+    surface::{CollisionMesh, Configuration, SurfacePoint, vertex_normal},
     vec3::Vec3,
 };
 use rayon::prelude::*;

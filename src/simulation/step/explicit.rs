@@ -147,7 +147,7 @@ impl ExplicitStart {
         let mut positions = predicted.positions.clone();
         let mut stage = Stage::contact_projection(predicted, duration);
         let prescribed_displacements =
-            system.begin_stage(&stage, start, &mut positions, interval, report);
+            system.begin_stage(&stage, start, &mut positions, interval, false, report);
         report.time(Task::Contact, || {
             system.alter_positions(&mut stage, &mut positions, &prescribed_displacements, true);
         });

@@ -66,7 +66,9 @@ impl Step<'_> {
         let StageProblem { mut stage, equations } = problem;
         let Self { system, solver, start, report, .. } = self;
         let mut positions = initial_guess;
-        let prescribed = system.begin_stage(&stage, start, &mut positions, interval, report);
+        let is_extrapolated = !matches!(equations, StageEquations::ContactProjection);
+        let prescribed =
+            system.begin_stage(&stage, start, &mut positions, interval, is_extrapolated, report);
         let has_reactions = solver.settings.integrator.is_explicit();
         report.time(Task::Contact, || {
             system.alter_positions(&mut stage, &mut positions, &prescribed, has_reactions);

@@ -99,6 +99,9 @@ impl RigidMotions {
         each.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(row, arm)| {
             if row % per_node == 0 {
                 let own = positions[row / per_node] - centers[aggregates[row] as usize];
+                // As of blocks, subnormal products cost time.
+                let least = own.amax() * f64::from(f32::EPSILON);
+                let own = own.map(|value| if value.abs() < least { 0.0 } else { value });
                 *arm = [own.x as f32, own.y as f32, own.z as f32, 1.0];
             }
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Step geometry: the trajectories of all vertices in a step, and whose motion is prescribed.
 
+mod supports;
+
 use super::collision_scene::CollisionScene;
 use crate::{
     collision::{Contact, PrimitivePair, Trajectories},
@@ -22,7 +24,8 @@ pub(crate) struct StepStart<'a> {
     pub(crate) frame_fractions: [f64; 2],
     /// Duration of the step, in s.
     pub(crate) duration: f64,
-    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
+    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N, by which predictions follow supports;
+    /// empty where the predicted positions are to stay as they are.
     pub(crate) vertex_compliances: Vec<f64>,
 }
 
@@ -48,7 +51,8 @@ pub(crate) struct StepGeometry {
     pub(super) end_positions: Vec<Vec3>,
     /// Motion of each cloth vertex.
     motions: Vec<VertexMotion>,
-    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
+    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N; empty where predictions do not follow
+    /// supports.
     vertex_compliances: Vec<f64>,
     /// Convexity of the surface at each edge, in the order of the edges.
     pub(super) edge_convexities: Vec<EdgeConvexity>,
@@ -178,14 +182,6 @@ impl StepGeometry {
     /// Velocity of a collider vertex, in m/s.
     pub(super) fn collider_velocity(&self, vertex: u32) -> Vec3 {
         self.displacement(vertex) / self.duration
-    }
-
-    /// Compliance β²Σw²/m of a contact against its normal force by the inertia of its vertices, in
-    /// m/N.
-    pub(super) fn inertial_compliance(&self, contact: &Contact) -> f64 {
-        let terms = contact.pair.vertices.iter().zip(&contact.linearised.weights);
-        let compliance = |vertex: u32| self.vertex_compliances.get(vertex as usize);
-        terms.filter_map(|(vertex, weight)| Some(compliance(*vertex)? * weight * weight)).sum()
     }
 
     /// Cloth vertices of a contact with their weights.

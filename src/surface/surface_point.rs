@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Material points of the surfaces of colliders on both sides of a cloth vertex, and the gap between them.
+//! Material points of surfaces, and the gap between two of them.
 
-use crate::{
-    geometry::closest_point_on_triangle,
-    surface::{CollisionMesh, Configuration},
-    vec3::Vec3,
-};
+use super::{CollisionMesh, Configuration};
+use crate::{geometry::closest_point_on_triangle, vec3::Vec3};
 
 /// Material point of a triangle of a collider.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SurfacePoint {
-    pub(super) triangle: u32,
+pub(crate) struct SurfacePoint {
+    pub(crate) triangle: u32,
     /// Barycentric coordinates.
     weights: [f64; 3],
-    /// Side of the triangle that faces the cloth: 1 or −1.
-    pub(super) side: f64,
+    /// Side of the triangle: 1 or −1.
+    pub(crate) side: f64,
 }
 
 /// Gap between two surface points.
-pub(super) struct Gap {
+pub(crate) struct Gap {
     /// Unit vector from the first surface to the second.
-    pub(super) axis: Vec3,
+    pub(crate) axis: Vec3,
     /// Distance of the second point from the first along the axis, in m; negative where the surfaces overlap.
-    pub(super) width: f64,
+    pub(crate) width: f64,
 }
 
 impl SurfacePoint {
-    /// Point of a collider's surface closest to a point in m, found by descent from a triangle: another sheet of the
+    /// Point of a surface closest to a point in m, found by descent from a triangle: another sheet of the
     /// surface that is closer is none of its concern.
-    pub(super) fn closest(
+    pub(crate) fn closest(
         configuration: Configuration<'_>,
         mut triangle: u32,
         side: f64,
@@ -49,20 +46,20 @@ impl SurfacePoint {
     }
 
     /// Corner of a triangle.
-    pub(super) fn corner(triangle: u32, corner: usize, side: f64) -> Self {
+    pub(crate) fn corner(triangle: u32, corner: usize, side: f64) -> Self {
         let mut weights = [0.0; 3];
         weights[corner] = 1.0;
         Self { triangle, weights, side }
     }
 
     /// Position, in m.
-    pub(super) fn position(&self, configuration: Configuration<'_>) -> Vec3 {
+    pub(crate) fn position(&self, configuration: Configuration<'_>) -> Vec3 {
         let corners = configuration.triangle_corners(self.triangle);
         corners.iter().zip(self.weights).map(|(corner, weight)| corner * weight).sum()
     }
 
-    /// Normal towards the cloth, interpolated between the corners; not normalized.
-    fn normal(&self, configuration: Configuration<'_>) -> Vec3 {
+    /// Normal of its side, interpolated between the corners; not normalized.
+    pub(crate) fn normal(&self, configuration: Configuration<'_>) -> Vec3 {
         let corners = configuration.mesh.triangles[self.triangle as usize];
         let normals = corners.map(|vertex| vertex_normal(configuration, vertex));
         let sum: Vec3 = normals.iter().zip(self.weights).map(|(one, weight)| one * weight).sum();
@@ -72,7 +69,7 @@ impl SurfacePoint {
 
 impl Gap {
     /// Gap between two points that face each other; `None` where their normals cancel.
-    pub(super) fn between(
+    pub(crate) fn between(
         points: &[SurfacePoint; 2],
         configuration: Configuration<'_>,
     ) -> Option<Self> {
@@ -91,7 +88,7 @@ fn triangles_around(mesh: &CollisionMesh, triangle: u32) -> impl Iterator<Item =
 }
 
 /// Unit normal of a vertex, from the areas of the triangles around it; zero where they cancel.
-pub(super) fn vertex_normal(configuration: Configuration<'_>, vertex: u32) -> Vec3 {
+pub(crate) fn vertex_normal(configuration: Configuration<'_>, vertex: u32) -> Vec3 {
     let around = configuration.mesh.vertex_triangles.elements_of(vertex as usize);
     let areas = around.map(|(triangle, _)| {
         let [a, b, c] = configuration.triangle_corners(triangle);
