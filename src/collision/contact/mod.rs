@@ -344,8 +344,7 @@ impl Contact {
     /// constraint that presses.
     pub(crate) fn constraint_violation(&self, relative_position: &Vec3) -> Option<f64> {
         let gap = relative_position.dot(&self.linearised.normal);
-        let presses =
-            self.is_active_constraint && self.normal_force_at(gap) > 0.0;
+        let presses = self.is_active_constraint && self.normal_force_at(gap) > 0.0;
         presses.then_some(self.target_distance() - gap)
     }
 
@@ -354,8 +353,8 @@ impl Contact {
         let normal = self.linearised.normal;
         let signed_force = self.signed_normal_force_at(relative_position.dot(&normal));
         let force = signed_force.max(0.0);
-        let is_stiff = signed_force
-            > -PARAMETERS.open_stiffness_gap * self.tangent_stiffness * self.thickness;
+        let is_stiff =
+            signed_force > -PARAMETERS.open_stiffness_gap * self.tangent_stiffness * self.thickness;
         let normal_stiffness =
             if is_stiff && !self.is_active_constraint { self.tangent_stiffness } else { 0.0 };
         let mut contact_force = ContactForce {

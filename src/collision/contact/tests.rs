@@ -49,3 +49,31 @@ fn a_constraint_has_no_stiffness_of_its_own() {
         assert!(opened(&contact, gap).1 == 0.0, "{gap}");
     }
 }
+
+/// Friction force in N along a displacement of the stick anchor, in m, under a normal force in N.
+fn friction(displacement: f64, normal_force: f64, force_before: f64) -> f64 {
+    let mut contact = contact();
+    contact.friction = 0.5;
+    contact.set_start(force_before, Vec3::zeros(), Vec3::zeros(), |lever| lever);
+    contact.set_normal_force(normal_force);
+    let position = Vec3::x() * displacement + Vec3::z() * contact.target_distance();
+    contact.update_force_and_slip(&position);
+    contact.coulomb_bound = contact.friction * normal_force;
+    -contact.contact_force(&position).force.x
+}
+
+#[test]
+fn a_stick_anchor_is_a_spring_up_to_the_coulomb_bound() {
+    let (normal_force, stiffness) = (0.01, PARAMETERS.anchor_stiffness * contact().stiffness);
+    let slip_length = 0.5 * normal_force / stiffness;
+    for fraction in [0.1, 0.5, 0.99] {
+        let found = friction(fraction * slip_length, normal_force, 0.0);
+        assert!((found / (fraction * 0.5 * normal_force) - 1.0).abs() < 1e-9, "{fraction}");
+    }
+    // A heavy load hardens it, as it does the normal law; but not within the step that brings it.
+    let hardened = friction(0.1 * slip_length, normal_force, 1.0)
+        / friction(0.1 * slip_length, normal_force, 0.0);
+    assert!(hardened > 2.0, "{hardened}");
+    let (soft, loaded) = (friction(1e-9, normal_force, 0.0), friction(1e-9, 5.0, 0.0));
+    assert!((soft / loaded - 1.0).abs() < 1e-9);
+}

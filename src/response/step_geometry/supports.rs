@@ -106,3 +106,78 @@ impl StepGeometry {
         (outward_lift > -reach).then(|| predicted + after.normal * lift)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::response::{
+        CollisionResponse,
+        tests::{DURATION, LOWER, UPPER, at_heights, begin, step_between},
+    };
+
+    const HEIGHTS: [f64; 2] = [1.9e-3, 0.1];
+
+    /// Response after a step at whose end the lower cloth presses on the collider.
+    fn pressing() -> CollisionResponse {
+        let mut response = step_between([HEIGHTS; 2], 0.0);
+        for _ in 0..20 {
+            let contacts = response.detect_contacts(&at_heights(HEIGHTS));
+            response.accept_contacts(contacts);
+        }
+        response.contact_history = response.new_contact_history(0);
+        assert!(response.contact_history.contact_count() > 0);
+        response
+    }
+
+    /// Heights of all cloth vertices that are predicted for a step in which the collider moves up by a distance in m
+    /// and all cloth is extrapolated to where it is.
+    fn predicted_heights(mut response: CollisionResponse, rise: f64) -> Vec<f64> {
+        let corners = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, y]| Vec3::new(x, y, rise));
+        response.scene.collider_motions[0].frame_positions[1] = corners.to_vec();
+        let positions = at_heights(HEIGHTS);
+        begin(&mut response, [&positions; 2].map(|each| &each[..]), [false; 6]);
+        response.predicted_positions().iter().map(|position| position.z).collect()
+    }
+
+    #[test]
+    fn cloth_that_pressed_keeps_its_distance_from_a_solid_that_sinks_or_rises() {
+        for rise in [-1.0e-3, 5.0e-4] {
+            let heights = predicted_heights(pressing(), rise);
+            for vertex in LOWER {
+                assert!((heights[vertex] - HEIGHTS[0] - rise).abs() < 1e-12, "{heights:?}");
+            }
+            // What did not press goes on as extrapolated.
+            assert!(
+                UPPER.into_iter().all(|vertex| heights[vertex].to_bits() == HEIGHTS[1].to_bits())
+            );
+        }
+    }
+
+    #[test]
+    fn cloth_flies_off_where_its_force_does_not_hold_it() {
+        let response = pressing();
+        let force = |vertex: u32| {
+            let supports = response.step.supports(&response.scene.mesh, &response.contact_history);
+            supports.iter().find(|one| one.vertex == vertex).map_or(0.0, |one| one.force)
+        };
+        let reaches = [0, 1, 2].map(|vertex| force(vertex) * DURATION * DURATION / 0.001);
+        let nearest = reaches.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(nearest > 0.0, "{reaches:?}");
+        for (sink, is_held) in [(0.9 * nearest, true), (1.1 * nearest, false)] {
+            let heights = predicted_heights(response.clone(), -sink);
+            let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
+            let held = LOWER.filter(|vertex| (heights[*vertex] - HEIGHTS[0] + sink).abs() < 1e-12);
+            assert_eq!(held.count() == 3, is_held, "{lowest}: {heights:?}");
+        }
+    }
+
+    #[test]
+    fn positions_that_are_no_guess_stay() {
+        let mut response = pressing();
+        response.step.vertex_compliances.clear();
+        let z = response.step.end_positions[0].z;
+        response.step.end_positions[0].z = z - 1.0e-3;
+        response.step.predict_along_supports(&response.scene.mesh, &response.contact_history);
+        assert!((response.step.end_positions[0].z - z + 1.0e-3).abs() < 1e-15);
+    }
+}
