@@ -25,15 +25,11 @@ use crate::{
 
 /// Parameters of the convergence criteria.
 struct ConvergenceParameters {
-    /// Upper bound of the threshold of nonlinear objectives (multiple of the tolerance); during contact the only
+    /// Upper bound of the threshold (multiple of the tolerance); during contact the only
     /// criterion from iteration `relax_after` on. Effect: larger ends hard solves earlier with larger errors; smaller
     /// rejects more steps. Evidence: `hostile/folded_diagonally` and `hostile/box_without_room` (fail without a bound);
     /// `hostile/ball_at_10_metres_a_second` and `hostile/collider_jumps_a_metre` (4 costs 22 % iterations).
-    max_factor_nonlinear: f64,
-    /// Upper bound of the threshold of quadratic objectives (multiple of the tolerance). Effect: larger ends hard
-    /// solves earlier with larger errors; smaller costs iterations. Evidence: none: no test or figure depends on it (2,
-    /// 8 and no bound tried; bits of linearised solves change).
-    max_factor_quadratic: f64,
+    max_factor: f64,
     /// Iterations after which only the upper bound counts during contact, because contacts chatter at the activation
     /// distance. Effect: larger costs iterations; smaller solves hard contact less closely. Evidence:
     /// `hostile/random_soup` and `hostile/jersey_on_needles` (24 costs 5 % iterations and two rejected steps, 6 saves 9
@@ -49,10 +45,6 @@ struct ConvergenceParameters {
     /// `rest/friction_on_cloth` (without this bound a sheet slides 0.27 m instead of 0.06 m in 1 s; 0.125 and 0.5
     /// change nothing).
     contact_thickness_factor: f64,
-    /// Bound below which the contact thickness no longer tightens that threshold (fraction of the mean edge length,
-    /// times the tolerance). Effect: larger solves thin contacts less closely; smaller costs iterations. Evidence:
-    /// none: neither tests nor scenes depend on it (0, 0.0025 and 0.01 tried).
-    contact_min_edge_factor: f64,
     /// Required reduction of the first Newton step during contact (multiple of the tolerance), for nonlinear objectives
     /// whose contacts are on colliders alone. Effect: larger loses friction; smaller costs iterations. Evidence:
     /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` and
@@ -67,12 +59,10 @@ struct ConvergenceParameters {
 
 impl ConvergenceParameters {
     const DEFAULT: Self = Self {
-        max_factor_nonlinear: 8.0,
-        max_factor_quadratic: 4.0,
+        max_factor: 8.0,
         relax_after: 12,
         reference_cells_per_side: 99.0,
         contact_thickness_factor: 0.25,
-        contact_min_edge_factor: 0.005,
         contact_reduction_colliders: 10.0,
         contact_reduction_layers: 5.0,
     };
@@ -162,9 +152,7 @@ impl ConvergenceCriteria {
             step_tolerance: tolerance * scales.tolerance_length,
             relative_tolerance: tolerance,
             min_contact_threshold: tolerance
-                * edge
-                    .min(PARAMETERS.contact_thickness_factor * scales.thickness)
-                    .max(PARAMETERS.contact_min_edge_factor * edge),
+                * edge.min(PARAMETERS.contact_thickness_factor * scales.thickness),
             checks_force_balance,
             max_iterations,
             linear_tolerance: Settings::DEFAULT_LINEAR_TOLERANCE,
@@ -197,18 +185,15 @@ impl ConvergenceCriteria {
     /// Threshold of the Newton step of a cloth, in m. `first_length` is the length of its first Newton step, in m.
     pub(crate) fn threshold(&self, progress: SolveProgress, first_length: f64) -> f64 {
         let SolveProgress { iterations, regime } = progress;
-        let (reduction, max_factor) = match regime {
-            Regime::Free => return PARAMETERS.max_factor_nonlinear * self.step_tolerance,
+        let reduction = match regime {
+            Regime::Free => return PARAMETERS.max_factor * self.step_tolerance,
             _ if !regime.has_contacts() => return self.step_tolerance,
-            Regime::Quadratic(_) => {
-                (PARAMETERS.contact_reduction_layers, PARAMETERS.max_factor_quadratic)
-            }
             Regime::OnSolids | Regime::Untangling(Some(Coupling::Solids)) => {
-                (PARAMETERS.contact_reduction_colliders, PARAMETERS.max_factor_nonlinear)
+                PARAMETERS.contact_reduction_colliders
             }
-            _ => (PARAMETERS.contact_reduction_layers, PARAMETERS.max_factor_nonlinear),
+            _ => PARAMETERS.contact_reduction_layers,
         };
-        let largest = max_factor * self.step_tolerance;
+        let largest = PARAMETERS.max_factor * self.step_tolerance;
         if iterations >= PARAMETERS.relax_after {
             return largest.max(self.min_contact_threshold);
         }
@@ -305,7 +290,7 @@ mod tests {
             let of = |regime: Regime| of(regime, iterations, first_length as f64);
             close(of(Regime::Layered), 0.08);
             close(of(Regime::OnSolids), 0.08);
-            close(of(Regime::Quadratic(both[0])), 0.04);
+            close(of(Regime::Quadratic(both[0])), 0.08);
         }
         // Of the contact thickness, a quarter of 4 mm, after a short one.
         close(of(Regime::Layered, 0, 0.0), 1.0e-5);
