@@ -19,8 +19,18 @@ pub(crate) trait F64x4: Copy {
     fn quotient(self, a: Self::Four, b: Self::Four) -> Self::Four;
     fn root(self, a: Self::Four) -> Self::Four;
     fn magnitude(self, a: Self::Four) -> Self::Four;
+    /// Numbers with the magnitudes of `a` and the signs of `b`.
+    fn with_signs(self, a: Self::Four, b: Self::Four) -> Self::Four;
     /// `x` where a < b, and `y` elsewhere.
     fn select_less(self, a: Self::Four, b: Self::Four, x: Self::Four, y: Self::Four) -> Self::Four;
+    /// Whether a < b in any lane.
+    fn is_any_less(self, a: Self::Four, b: Self::Four) -> bool;
+    /// The first and the second numbers of four pairs.
+    fn pairs<'a>(self, pair: impl Fn(usize) -> &'a [f64; 2]) -> [Self::Four; 2];
+    /// The pairs one by one.
+    fn split_pairs(self, pairs: &[Self::Four; 2]) -> [[f64; 2]; 4];
+    /// Four vectors, component by component.
+    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3];
 
     /// A vector of four equal numbers.
     #[inline(always)]
@@ -32,17 +42,6 @@ pub(crate) trait F64x4: Copy {
     #[inline(always)]
     fn maximum_of(self, a: Self::Four, b: Self::Four) -> Self::Four {
         self.select_less(a, b, b, a)
-    }
-
-    /// Four vectors, component by component.
-    #[inline(always)]
-    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3] {
-        let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
-        [
-            self.load_four(&[a.x, b.x, c.x, d.x]),
-            self.load_four(&[a.y, b.y, c.y, d.y]),
-            self.load_four(&[a.z, b.z, c.z, d.z]),
-        ]
     }
 
     /// The vectors one by one.
@@ -59,6 +58,22 @@ pub(crate) trait F64x4: Copy {
     fn gather_four(self, places: &[usize; 4], list: &[f64]) -> Self::Four {
         let [a, b, c, d] = places;
         self.load_four(&[list[*a], list[*b], list[*c], list[*d]])
+    }
+
+    /// Opposite numbers, as 0 less each.
+    #[inline(always)]
+    fn negative(self, a: Self::Four) -> Self::Four {
+        self.minus(self.splat_four(0.0), a)
+    }
+
+    /// a·x + b·y.
+    #[inline(always)]
+    fn two_products(
+        self,
+        [a, x]: [Self::Four; 2],
+        [b, y]: [Self::Four; 2],
+    ) -> Self::Four {
+        self.plus(self.product(a, x), self.product(b, y))
     }
 
     /// Differences of vectors.
@@ -88,6 +103,27 @@ pub(crate) trait F64x4: Copy {
 pub(crate) fn lane_indices(first: usize, count: usize) -> [usize; 4] {
     let last = count - 1;
     [first.min(last), (first + 1).min(last), (first + 2).min(last), (first + 3).min(last)]
+}
+
+/// Four members of a list from `first` on; past the end 0.
+#[inline(always)]
+pub(crate) fn four_from(list: &[f64], first: usize) -> [f64; 4] {
+    if let Some(four) = list.get(first..).and_then(<[f64]>::first_chunk) {
+        return *four;
+    }
+    std::array::from_fn(|k| list.get(first + k).copied().unwrap_or(0.0))
+}
+
+/// Writes the first of four results to places of which there may be fewer.
+#[inline(always)]
+pub(crate) fn write_lanes<T: Copy>(results: &mut [T], found: &[T; 4]) {
+    if let Some(all) = results.first_chunk_mut() {
+        *all = *found;
+        return;
+    }
+    for (result, found) in results.iter_mut().zip(found) {
+        *result = *found;
+    }
 }
 
 impl F64x4 for crate::simd::lanes::Portable {
@@ -134,15 +170,43 @@ impl F64x4 for crate::simd::lanes::Portable {
     }
 
     #[inline(always)]
+    fn with_signs(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| a[k].copysign(b[k]))
+    }
+
+    #[inline(always)]
     fn select_less(self, a: [f64; 4], b: [f64; 4], x: [f64; 4], y: [f64; 4]) -> [f64; 4] {
         std::array::from_fn(|k| if a[k] < b[k] { x[k] } else { y[k] })
+    }
+
+    #[inline(always)]
+    fn is_any_less(self, a: [f64; 4], b: [f64; 4]) -> bool {
+        a.iter().zip(&b).any(|(a, b)| a < b)
+    }
+
+    #[inline(always)]
+    fn pairs<'a>(self, pair: impl Fn(usize) -> &'a [f64; 2]) -> [[f64; 4]; 2] {
+        let pairs = [pair(0), pair(1), pair(2), pair(3)];
+        [pairs.map(|[first, _]| *first), pairs.map(|[_, second]| *second)]
+    }
+
+    #[inline(always)]
+    fn split_pairs(self, [first, second]: &[[f64; 4]; 2]) -> [[f64; 2]; 4] {
+        std::array::from_fn(|k| [first[k], second[k]])
+    }
+
+    #[inline(always)]
+    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [[f64; 4]; 3] {
+        let vectors = [vector(0), vector(1), vector(2), vector(3)];
+        [vectors.map(|one| one.x), vectors.map(|one| one.y), vectors.map(|one| one.z)]
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::F64x4;
-    use core::arch::x86_64::{__m256d, _CMP_LT_OQ};
+    use crate::vec3::Vec3;
+    use core::arch::x86_64::{__m128d, __m256d, _CMP_LT_OQ};
     use pulp::{cast, x86::V3};
 
     impl F64x4 for V3 {
@@ -192,6 +256,46 @@ mod wide {
         fn select_less(self, a: __m256d, b: __m256d, x: __m256d, y: __m256d) -> __m256d {
             let is_less = self.avx._mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
             self.avx._mm256_blendv_pd(y, x, is_less)
+        }
+
+        #[inline(always)]
+        fn with_signs(self, a: __m256d, b: __m256d) -> __m256d {
+            let sign = self.avx._mm256_and_pd(self.splat_four(-0.0), b);
+            self.avx._mm256_or_pd(self.magnitude(a), sign)
+        }
+
+        #[inline(always)]
+        fn is_any_less(self, a: __m256d, b: __m256d) -> bool {
+            self.avx._mm256_movemask_pd(self.avx._mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) != 0
+        }
+
+        #[inline(always)]
+        fn pairs<'a>(self, pair: impl Fn(usize) -> &'a [f64; 2]) -> [__m256d; 2] {
+            let (a, b, c, d) = (*pair(0), *pair(1), *pair(2), *pair(3));
+            let even = self.avx._mm256_set_m128d(cast(c), cast(a));
+            let odd = self.avx._mm256_set_m128d(cast(d), cast(b));
+            [self.avx._mm256_unpacklo_pd(even, odd), self.avx._mm256_unpackhi_pd(even, odd)]
+        }
+
+        #[inline(always)]
+        fn split_pairs(self, pairs: &[__m256d; 2]) -> [[f64; 2]; 4] {
+            let even = self.avx._mm256_unpacklo_pd(pairs[0], pairs[1]);
+            let odd = self.avx._mm256_unpackhi_pd(pairs[0], pairs[1]);
+            let ([a, c], [b, d]): ([[f64; 2]; 2], [[f64; 2]; 2]) = (cast(even), cast(odd));
+            [a, b, c, d]
+        }
+
+        #[inline(always)]
+        fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [__m256d; 3] {
+            let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
+            let plane = |one: &Vec3| -> __m128d { cast([one.x, one.y]) };
+            let even = self.avx._mm256_set_m128d(plane(c), plane(a));
+            let odd = self.avx._mm256_set_m128d(plane(d), plane(b));
+            [
+                self.avx._mm256_unpacklo_pd(even, odd),
+                self.avx._mm256_unpackhi_pd(even, odd),
+                self.load_four(&[a.z, b.z, c.z, d.z]),
+            ]
         }
     }
 }

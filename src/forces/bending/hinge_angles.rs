@@ -11,15 +11,18 @@
 //! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
 //! the energy and do not conserve angular momentum.
 
-use super::{angle::AngleAndChange, hinges::Hinges};
+use super::{
+    angle::{AngleAndChange, wrap_angle},
+    hinges::Hinges,
+};
 use crate::{
     mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,
-    simd::{Kernel, Lanes, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, lane_indices, write_lanes},
     vec3::Vec3,
 };
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact; below it forces are bounded.
 /// Evidence: `forces_are_the_gradient_of_the_potential` (fails with 0.5); with 10⁻⁹ no test fails.
@@ -63,12 +66,13 @@ impl HingeAngles {
         }
     }
 
-    /// Updates normals, lengths and gradients to `positions` and writes `of_angle(hinge, angle)` for every hinge.
+    /// Updates normals, lengths and gradients to `positions` and writes the deviation of every angle from that at rest,
+    /// and its change since the past.
     pub(super) fn update(
         &mut self,
         positions: &[Vec3],
         hinges: &Hinges,
-        of_angle: impl Fn(usize, f64) -> AngleAndChange + Sync,
+        references: AngleReferences<'_>,
         angles: &mut [AngleAndChange],
     ) {
         let Self { triangles, areas, least_lengths, normals, dots, .. } = self;
@@ -82,7 +86,7 @@ impl HingeAngles {
             .par_chunks_mut(MIN_PER_TASK)
             .zip(self.inverse_lengths.par_chunks_mut(MIN_PER_TASK));
         results.enumerate().for_each(|(chunk, (angles, inverse_lengths))| {
-            let (first, of_angle) = (chunk * MIN_PER_TASK, &of_angle);
+            let first = chunk * MIN_PER_TASK;
             let results = (angles, inverse_lengths);
             dispatch(UpdateHinges {
                 positions,
@@ -90,7 +94,7 @@ impl HingeAngles {
                 normals,
                 least_lengths,
                 first,
-                of_angle,
+                references,
                 results,
             });
         });
@@ -213,23 +217,52 @@ impl Kernel for UpdateTriangles<'_> {
     }
 }
 
+/// Angles of all hinges that others are counted from, in rad.
+#[derive(Clone, Copy)]
+pub(super) struct AngleReferences<'a> {
+    pub(super) rest: &'a [f64],
+    /// Of the past state; `None` without viscosity.
+    pub(super) past: Option<&'a [f64]>,
+}
+
+impl AngleReferences<'_> {
+    /// Deviations of four angles from those at rest, and their changes.
+    #[inline(always)]
+    fn count_from<L: Lanes>(&self, lanes: L, own: &[usize; 4], angles: L::Four) -> [L::Four; 2] {
+        let rest = lanes.gather_four(own, self.rest);
+        let deviations = wrap_angles(lanes, lanes.minus(angles, rest));
+        let Some(past) = self.past else { return [deviations, lanes.splat_four(0.0)] };
+        let since = lanes.minus(lanes.plus(deviations, rest), lanes.gather_four(own, past));
+        [deviations, wrap_angles(lanes, since)]
+    }
+}
+
+/// [`wrap_angle`] of four angles.
+#[inline(always)]
+fn wrap_angles<L: Lanes>(lanes: L, angles: L::Four) -> L::Four {
+    if lanes.is_any_less(lanes.splat_four(PI), lanes.magnitude(angles)) {
+        return lanes.load_four(&lanes.to_numbers(angles).map(wrap_angle));
+    }
+    angles
+}
+
 /// Finds the angles and inverse lengths of some hinges.
-struct UpdateHinges<'a, OfAngle> {
+struct UpdateHinges<'a> {
     positions: &'a [Vec3],
     hinges: &'a Hinges,
     normals: &'a [Vec3],
     least_lengths: &'a [f64],
     first: usize,
-    of_angle: &'a OfAngle,
+    references: AngleReferences<'a>,
     results: (&'a mut [AngleAndChange], &'a mut [f64]),
 }
 
-impl<OfAngle: Fn(usize, f64) -> AngleAndChange> Kernel for UpdateHinges<'_, OfAngle> {
+impl Kernel for UpdateHinges<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { positions, hinges, normals, least_lengths, first, of_angle, results } = self;
+        let Self { positions, hinges, normals, least_lengths, first, references, results } = self;
         let batches = results.0.chunks_mut(4).zip(results.1.chunks_mut(4)).enumerate();
         for (batch, (angles, inverse_lengths)) in batches {
             let own = lane_indices(first + 4 * batch, hinges.count());
@@ -240,10 +273,9 @@ impl<OfAngle: Fn(usize, f64) -> AngleAndChange> Kernel for UpdateHinges<'_, OfAn
             let side = |s: usize| lanes.vectors(|k| &normals[hinges.slots[own[k]][s] as usize / 3]);
             let found = angle_between_lanes(lanes, [&side(0), &side(1)], &edge, length);
             let inverses = lanes.to_numbers(lanes.quotient(lanes.splat_four(1.0), length));
-            for (k, (angle, inverse)) in angles.iter_mut().zip(inverse_lengths).enumerate() {
-                *angle = of_angle(own[k], found[k]);
-                *inverse = inverses[k];
-            }
+            let pairs = lanes.split_pairs(&references.count_from(lanes, &own, found));
+            write_lanes(angles, &pairs);
+            write_lanes(inverse_lengths, &inverses);
         }
     }
 }
