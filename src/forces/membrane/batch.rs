@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Strains and forces of triangles, four at a time.
 
-use super::{CornerForces, Strain, Tension};
+use super::{
+    CornerForces, Strain, Tension, TriangleTangent,
+    buckling::stress,
+    laws::{TriangleLaw, components},
+};
 use crate::{
     mesh::ShapeGradients,
     parallel::reductions,
-    simd::{Kernel, Lanes, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, four_from, lane_indices, write_lanes},
     vec3::Vec3,
 };
 use rayon::prelude::*;
 
 /// Triangles that are worth a task of their own.
 const MIN_PER_TASK: usize = reductions::MIN_ELEMENTS_PER_TASK;
-
-/// A law for triangles.
-pub(super) trait StressLaw {
-    /// Stress of a triangle in N/m, and its potential per area in J/m².
-    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64);
-}
 
 /// Triangles at rest.
 #[derive(Clone, Copy)]
@@ -34,7 +32,7 @@ impl TriangleBatch<'_> {
         positions: &[Vec3],
         stresses: &mut [Strain],
         corner_forces: &mut [CornerForces],
-        law: &(impl StressLaw + Sync),
+        law: &(impl TriangleLaw + Sync),
     ) -> f64 {
         let chunks =
             stresses.par_chunks_mut(MIN_PER_TASK).zip(corner_forces.par_chunks_mut(MIN_PER_TASK));
@@ -48,20 +46,35 @@ impl TriangleBatch<'_> {
         potentials.iter().sum()
     }
 
-    /// Writes `one(triangle, strain, strain rate)` to `results` for every triangle; the strain rate is the first-order
-    /// change of the strain by a displacement from a shape.
-    pub(super) fn strain_rates(
-        &self,
-        shape: &[Vec3],
-        direction: &[Vec3],
-        results: &mut [Tension],
-        one: impl Fn(usize, &Strain, &Strain) -> Tension + Sync,
-    ) {
-        results.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
-            let (batch, first, one) = (*self, chunk * MIN_PER_TASK, &one);
-            dispatch(StrainRates { batch, shape, direction, first, results, one });
+    /// Writes the strains at `positions`.
+    pub(super) fn measure(&self, positions: &[Vec3], strains: &mut [Strain]) {
+        strains.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
+            let (batch, first) = (*self, chunk * MIN_PER_TASK);
+            dispatch(MeasureTriangles { batch, positions, first, results });
         });
     }
+
+    /// Writes the tensions at `start`, or those predicted for a displacement to first order.
+    pub(super) fn tensions(
+        &self,
+        at: StressPoint<'_>,
+        results: &mut [Tension],
+        law: &(impl TriangleLaw + Sync),
+    ) {
+        results.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
+            let (batch, first) = (*self, chunk * MIN_PER_TASK);
+            dispatch(Tensions { batch, at, first, results, law });
+        });
+    }
+}
+
+/// Where stresses are asked for.
+#[derive(Clone, Copy)]
+pub(super) enum StressPoint<'a> {
+    /// At these positions, in m.
+    At(&'a [Vec3]),
+    /// After a displacement in m from a shape in m with its stresses in N/m, to first order.
+    After { shape: &'a [Vec3], stresses: &'a [Strain], displacement: &'a [Vec3] },
 }
 
 /// Evaluates triangles from the first on; the output is their potential in J.
@@ -74,66 +87,168 @@ struct EvaluateTriangles<'a, Law> {
     law: &'a Law,
 }
 
-impl<Law: StressLaw> Kernel for EvaluateTriangles<'_, Law> {
+impl<Law: TriangleLaw> Kernel for EvaluateTriangles<'_, Law> {
     type Output = f64;
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
         let Self { batch, positions, first, results, corner_forces, law } = self;
-        let mut sum = 0.0;
+        let mut sum = lanes.splat_four(0.0);
         let fours = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
         for (four, (results, corner_forces)) in fours {
-            let own = lane_indices(first + 4 * four, batch.triangles.len());
+            let first = first + 4 * four;
+            let own = lane_indices(first, batch.triangles.len());
             let current = FourTriangles::new(lanes, &batch, &own, positions);
-            let strains = current.strains(lanes);
-            let mut stresses = [[0.0; 4]; 3];
-            for k in 0..results.len() {
-                let strain = [strains[0][k], strains[1][k], strains[2][k]];
-                let (stress, potential) = law.respond(own[k], &strain);
-                sum += batch.areas[own[k]] * potential;
-                for (stresses, stress) in stresses.iter_mut().zip(stress) {
-                    stresses[k] = stress;
-                }
-            }
-            let areas = lanes.gather_four(&own, batch.areas);
-            let [second, third] = current.forces(lanes, &stresses, areas);
-            for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
-                *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
-                *forces = [second[k].into(), third[k].into()];
-            }
+            let (stresses, potentials) = law.respond(lanes, &own, &current.strains(lanes));
+            let areas = lanes.load_four(&four_from(batch.areas, first));
+            sum = lanes.plus(sum, lanes.product(areas, potentials));
+            let numbers = stresses.map(|stress| lanes.to_numbers(stress));
+            write_lanes(results, &std::array::from_fn(|k| numbers.map(|stress| stress[k])));
+            let [[a, b, c], [d, e, f]] = current.forces(lanes, &stresses, areas);
+            let pairs = [[a, b], [c, d], [e, f]].map(|pair| lanes.split_pairs(&pair));
+            let force = |k: usize| {
+                let [[a, b], [c, d], [e, f]] = [pairs[0][k], pairs[1][k], pairs[2][k]];
+                [[a, b, c], [d, e, f]]
+            };
+            write_lanes(corner_forces, &[force(0), force(1), force(2), force(3)]);
         }
-        sum
+        lanes.to_numbers(sum).iter().sum()
     }
 }
 
-/// Computes strain rates of triangles from the first on.
-struct StrainRates<'a, One> {
+/// Measures triangles from the first on.
+struct MeasureTriangles<'a> {
     batch: TriangleBatch<'a>,
-    /// Positions, in m.
-    shape: &'a [Vec3],
-    /// Displacement from the shape, in m.
-    direction: &'a [Vec3],
+    positions: &'a [Vec3],
     first: usize,
-    results: &'a mut [Tension],
-    one: &'a One,
+    results: &'a mut [Strain],
 }
 
-impl<One: Fn(usize, &Strain, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
+impl Kernel for MeasureTriangles<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { batch, shape, direction, first, results, one } = self;
+        let Self { batch, positions, first, results } = self;
         for (four, results) in results.chunks_mut(4).enumerate() {
             let own = lane_indices(first + 4 * four, batch.triangles.len());
-            let [now, change] =
-                [shape, direction].map(|field| FourTriangles::new(lanes, &batch, &own, field));
-            let (strains, rates) = (now.strains(lanes), now.strain_rates(lanes, &change));
+            let strains = FourTriangles::new(lanes, &batch, &own, positions).strains(lanes);
+            let numbers = strains.map(|strain| lanes.to_numbers(strain));
+            write_lanes(results, &std::array::from_fn(|k| numbers.map(|strain| strain[k])));
+        }
+    }
+}
+
+/// Computes tensions of triangles from the first on.
+struct Tensions<'a, Law> {
+    batch: TriangleBatch<'a>,
+    at: StressPoint<'a>,
+    first: usize,
+    results: &'a mut [Tension],
+    law: &'a Law,
+}
+
+impl<Law: TriangleLaw> Kernel for Tensions<'_, Law> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { batch, at, first, results, law } = self;
+        for (four, results) in results.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * four, batch.triangles.len());
+            let stress = match at {
+                StressPoint::At(positions) => {
+                    let now = FourTriangles::new(lanes, &batch, &own, positions);
+                    law.respond(lanes, &own, &now.strains(lanes)).0
+                }
+                StressPoint::After { shape, stresses, displacement } => {
+                    let now = FourTriangles::new(lanes, &batch, &own, shape);
+                    let change = FourTriangles::new(lanes, &batch, &own, displacement);
+                    let moduli = law.moduli(lanes, &own, &now.strains(lanes));
+                    let step = stress(lanes, &moduli, &now.strain_rates(lanes, &change));
+                    let before = components(lanes, |k| &stresses[own[k]]);
+                    [0, 1, 2].map(|k| lanes.plus(before[k], step[k]))
+                }
+            };
+            write_lanes(results, &tensions(lanes, &batch, &own, &stress));
+        }
+    }
+}
+
+/// Parts of the stresses of four triangles that enter their tangents.
+#[inline(always)]
+fn tensions<L: Lanes>(
+    lanes: L,
+    batch: &TriangleBatch<'_>,
+    own: &[usize; 4],
+    stress: &[L::Four; 3],
+) -> [Tension; 4] {
+    let areas = lanes.gather_four(own, batch.areas);
+    let parts = tensile_parts(lanes, stress)
+        .map(|part| lanes.to_numbers(lanes.product(areas, part)).map(|number| number as f32));
+    std::array::from_fn(|k| parts.map(|part| part[k]))
+}
+
+/// [`tensile_part`](super::tensile_part) of four stresses.
+#[inline(always)]
+fn tensile_parts<L: Lanes>(lanes: L, stress: &[L::Four; 3]) -> [L::Four; 3] {
+    let [s11, s22, s12] = *stress;
+    let (zero, one) = (lanes.splat_four(0.0), lanes.splat_four(1.0));
+    let in_half = |a: L::Four| lanes.product(lanes.splat_four(0.5), a);
+    let (mean, half) = (in_half(lanes.plus(s11, s22)), in_half(lanes.minus(s11, s22)));
+    let radius = lanes.root(lanes.two_products([half, half], [s12, s12]));
+    let value = in_half(lanes.plus(mean, radius));
+    let (cosine, sine) = (lanes.quotient(half, radius), lanes.quotient(s12, radius));
+    let (more, less) = (lanes.plus(one, cosine), lanes.minus(one, cosine));
+    let of_one = [more, less, sine].map(|factor| lanes.product(value, factor));
+    let compressive = lanes.negative(radius);
+    let part = |k: usize| {
+        let of_one = lanes.select_less(compressive, mean, of_one[k], zero);
+        lanes.select_less(mean, radius, of_one, stress[k])
+    };
+    [part(0), part(1), part(2)]
+}
+
+/// Computes the tangents of triangles.
+pub(super) struct Tangents<'a, Law> {
+    pub(super) batch: TriangleBatch<'a>,
+    /// Triangles to compute the tangents of.
+    pub(super) members: &'a [u32],
+    /// Positions, in m, and stresses there, in N/m.
+    pub(super) shape: &'a [Vec3],
+    pub(super) stresses: &'a [Strain],
+    /// Predicted tensions of all triangles, in N·m.
+    pub(super) predicted: Option<&'a [Tension]>,
+    pub(super) law: &'a Law,
+}
+
+impl<Law: TriangleLaw> Kernel for Tangents<'_, Law> {
+    type Output = Vec<TriangleTangent>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Vec<TriangleTangent> {
+        let Self { batch, members, shape, stresses, predicted, law } = self;
+        let mut tangents = vec![TriangleTangent::default(); members.len()];
+        for (four, results) in tangents.chunks_mut(4).enumerate() {
+            let places = lane_indices(4 * four, members.len());
+            let own = places.map(|place| members[place] as usize);
+            let now = FourTriangles::new(lanes, &batch, &own, shape);
+            let tension = predicted.map_or_else(
+                || tensions(lanes, &batch, &own, &components(lanes, |k| &stresses[own[k]])),
+                |list| own.map(|triangle| list[triangle]),
+            );
+            let areas = lanes.gather_four(&own, batch.areas);
+            let moduli = law
+                .moduli(lanes, &own, &now.strains(lanes))
+                .map(|modulus| lanes.to_numbers(lanes.product(areas, modulus)));
+            let [su, sv] = now.derivatives.map(|own| lanes.split_vectors(&own));
             for (k, result) in results.iter_mut().enumerate() {
-                let [strain, rate] = [&strains, &rates].map(|of| [of[0][k], of[1][k], of[2][k]]);
-                *result = one(own[k], &strain, &rate);
+                let moduli = moduli.map(|modulus| modulus[k] as f32);
+                let gradients = &batch.gradients[own[k]];
+                *result = TriangleTangent::new(&[su[k], sv[k]], moduli, tension[k], gradients);
             }
         }
+        tangents
     }
 }
 
@@ -148,17 +263,15 @@ struct FourTriangles<L: Lanes> {
 impl<L: Lanes> FourTriangles<L> {
     #[inline(always)]
     fn new(lanes: L, batch: &TriangleBatch<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
-        let rest = |corner: usize, axis: usize| {
-            let one = |k: usize| batch.gradients[own[k]][corner][axis];
-            lanes.load_four(&[one(0), one(1), one(2), one(3)])
-        };
-        let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
+        let rest = |corner: usize| lanes.pairs(|k| &batch.gradients[own[k]][corner]);
+        let gradients = [rest(0), rest(1)];
         let corner = |c: usize| lanes.vectors(|k| &positions[batch.triangles[own[k]][c] as usize]);
         let (x, y, z) = (corner(0), corner(1), corner(2));
         let derivative = |axis: usize, k: usize| {
-            let second = lanes.product(lanes.minus(y[k], x[k]), gradients[0][axis]);
-            let third = lanes.product(lanes.minus(z[k], x[k]), gradients[1][axis]);
-            lanes.plus(second, third)
+            lanes.two_products(
+                [lanes.minus(y[k], x[k]), gradients[0][axis]],
+                [lanes.minus(z[k], x[k]), gradients[1][axis]],
+            )
         };
         let derivatives = [
             [derivative(0, 0), derivative(0, 1), derivative(0, 2)],
@@ -169,41 +282,40 @@ impl<L: Lanes> FourTriangles<L> {
 
     /// Green strains.
     #[inline(always)]
-    fn strains(&self, lanes: L) -> [[f64; 4]; 3] {
+    fn strains(&self, lanes: L) -> [L::Four; 3] {
         let [su, sv] = &self.derivatives;
         let half = |square: L::Four| {
-            lanes.to_numbers(
-                lanes.product(lanes.splat_four(0.5), lanes.minus(square, lanes.splat_four(1.0))),
-            )
+            lanes.product(lanes.splat_four(0.5), lanes.minus(square, lanes.splat_four(1.0)))
         };
-        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.to_numbers(lanes.dot(su, sv))]
+        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.dot(su, sv)]
     }
 
     /// Changes of strain to first order, with these changes of the position.
     #[inline(always)]
-    fn strain_rates(&self, lanes: L, change: &Self) -> [[f64; 4]; 3] {
+    fn strain_rates(&self, lanes: L, change: &Self) -> [L::Four; 3] {
         let ([su, sv], [du, dv]) = (&self.derivatives, &change.derivatives);
         let shear = lanes.plus(lanes.dot(su, dv), lanes.dot(sv, du));
-        [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.to_numbers(rate))
+        [lanes.dot(su, du), lanes.dot(sv, dv), shear]
     }
 
     /// Forces at the second and third corner.
     #[inline(always)]
-    fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 2] {
+    fn forces(
+        &self,
+        lanes: L,
+        stresses: &[L::Four; 3],
+        areas: L::Four,
+    ) -> [[L::Four; 3]; 2] {
         let [su, sv] = &self.derivatives;
-        let against = lanes.minus(lanes.splat_four(0.0), areas);
-        let scaled = |stress: &[f64; 4]| lanes.product(lanes.load_four(stress), against);
-        let (s11, s22, s12) = (scaled(&stresses[0]), scaled(&stresses[1]), scaled(&stresses[2]));
-        let sum = |a: L::Four, x: L::Four, b: L::Four, y: L::Four| {
-            lanes.plus(lanes.product(a, x), lanes.product(b, y))
-        };
-        let along_warp = |k: usize| sum(su[k], s11, sv[k], s12);
-        let along_weft = |k: usize| sum(sv[k], s22, su[k], s12);
+        let against = lanes.negative(areas);
+        let [s11, s22, s12] = stresses.map(|stress| lanes.product(stress, against));
+        let along_warp = |k: usize| lanes.two_products([su[k], s11], [sv[k], s12]);
+        let along_weft = |k: usize| lanes.two_products([sv[k], s22], [su[k], s12]);
         let warp = [along_warp(0), along_warp(1), along_warp(2)];
         let weft = [along_weft(0), along_weft(1), along_weft(2)];
         let force = |[a, b]: [L::Four; 2]| {
-            let component = |k: usize| sum(warp[k], a, weft[k], b);
-            lanes.split_vectors(&[component(0), component(1), component(2)])
+            let component = |k: usize| lanes.two_products([warp[k], a], [weft[k], b]);
+            [component(0), component(1), component(2)]
         };
         [force(self.gradients[0]), force(self.gradients[1])]
     }
