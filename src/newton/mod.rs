@@ -84,8 +84,7 @@ impl Newton {
         if self.has_predicted_stress {
             let Objective { dynamics, state, .. } = objective;
             self.trial_point.fill(Vec3::zeros());
-            report
-                .time(Task::Forces, || dynamics.elements.carry_stress(&state.positions));
+            report.time(Task::Forces, || dynamics.elements.carry_stress(&state.positions));
         }
     }
 

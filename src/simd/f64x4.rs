@@ -29,8 +29,8 @@ pub(crate) trait F64x4: Copy {
     fn pairs<'a>(self, pair: impl Fn(usize) -> &'a [f64; 2]) -> [Self::Four; 2];
     /// The pairs one by one.
     fn split_pairs(self, pairs: &[Self::Four; 2]) -> [[f64; 2]; 4];
-    /// Four vectors, component by component.
-    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3];
+    /// Four rows of three numbers, column by column.
+    fn columns<'a>(self, row: impl Fn(usize) -> &'a [f64; 3]) -> [Self::Four; 3];
 
     /// A vector of four equal numbers.
     #[inline(always)]
@@ -44,12 +44,23 @@ pub(crate) trait F64x4: Copy {
         self.select_less(a, b, b, a)
     }
 
+    /// Four vectors, component by component.
+    #[inline(always)]
+    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3] {
+        self.columns(|k| vector(k).as_ref())
+    }
+
     /// The vectors one by one.
     #[inline(always)]
     fn split_vectors(self, vectors: &[Self::Four; 3]) -> [Vec3; 4] {
-        let [x, y, z] = vectors;
+        self.rows(vectors).map(Vec3::from)
+    }
+
+    /// The components of four vectors, one vector after the other.
+    #[inline(always)]
+    fn rows(self, [x, y, z]: &[Self::Four; 3]) -> [[f64; 3]; 4] {
         let (x, y, z) = (self.to_numbers(*x), self.to_numbers(*y), self.to_numbers(*z));
-        let one = |k: usize| Vec3::new(x[k], y[k], z[k]);
+        let one = |k: usize| [x[k], y[k], z[k]];
         [one(0), one(1), one(2), one(3)]
     }
 
@@ -74,6 +85,18 @@ pub(crate) trait F64x4: Copy {
         [b, y]: [Self::Four; 2],
     ) -> Self::Four {
         self.plus(self.product(a, x), self.product(b, y))
+    }
+
+    /// Vectors times numbers.
+    #[inline(always)]
+    fn scaled(self, factor: Self::Four, a: &[Self::Four; 3]) -> [Self::Four; 3] {
+        [self.product(factor, a[0]), self.product(factor, a[1]), self.product(factor, a[2])]
+    }
+
+    /// Sums of vectors.
+    #[inline(always)]
+    fn vector_sums(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
+        [self.plus(a[0], b[0]), self.plus(a[1], b[1]), self.plus(a[2], b[2])]
     }
 
     /// Differences of vectors.
@@ -196,16 +219,15 @@ impl F64x4 for crate::simd::lanes::Portable {
     }
 
     #[inline(always)]
-    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [[f64; 4]; 3] {
-        let vectors = [vector(0), vector(1), vector(2), vector(3)];
-        [vectors.map(|one| one.x), vectors.map(|one| one.y), vectors.map(|one| one.z)]
+    fn columns<'a>(self, row: impl Fn(usize) -> &'a [f64; 3]) -> [[f64; 4]; 3] {
+        let rows = [row(0), row(1), row(2), row(3)];
+        std::array::from_fn(|column| rows.map(|row| row[column]))
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::F64x4;
-    use crate::vec3::Vec3;
     use core::arch::x86_64::{__m128d, __m256d, _CMP_LT_OQ};
     use pulp::{cast, x86::V3};
 
@@ -286,15 +308,15 @@ mod wide {
         }
 
         #[inline(always)]
-        fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [__m256d; 3] {
-            let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
-            let plane = |one: &Vec3| -> __m128d { cast([one.x, one.y]) };
-            let even = self.avx._mm256_set_m128d(plane(c), plane(a));
-            let odd = self.avx._mm256_set_m128d(plane(d), plane(b));
+        fn columns<'a>(self, row: impl Fn(usize) -> &'a [f64; 3]) -> [__m256d; 3] {
+            let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+            let pair = |row: &[f64; 3]| -> __m128d { cast([row[0], row[1]]) };
+            let even = self.avx._mm256_set_m128d(pair(c), pair(a));
+            let odd = self.avx._mm256_set_m128d(pair(d), pair(b));
             [
                 self.avx._mm256_unpacklo_pd(even, odd),
                 self.avx._mm256_unpackhi_pd(even, odd),
-                self.load_four(&[a.z, b.z, c.z, d.z]),
+                self.load_four(&[a[2], b[2], c[2], d[2]]),
             ]
         }
     }

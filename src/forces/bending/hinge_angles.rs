@@ -107,43 +107,41 @@ impl HingeAngles {
         hinges: &Hinges,
         rates: &mut [AngleAndChange],
     ) {
-        let Self { triangles, normals, dots, corner_values, .. } = &mut *self;
-        corner_values.resize(triangles.len(), [0.0; 3]);
-        let each = corner_values
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-        each.for_each(|(triangle, values)| {
-            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
-            let normal = &normals[triangle];
-            let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
-            *values = edge_rates(dots[triangle], [0.0, first, second]);
+        let mut corner_values = std::mem::take(&mut self.corner_values);
+        corner_values.resize(self.triangles.len(), [0.0; 3]);
+        corner_values.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, values)| {
+            let (angles, first) = (&*self, chunk * MIN_PER_TASK);
+            dispatch(TriangleRates { angles, direction, first, values });
         });
+        self.corner_values = corner_values;
         let each = rates.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         let values = self.corner_values.as_flattened();
         each.for_each(|(hinge, rate)| *rate = [self.rate(hinges, values, hinge); 2]);
     }
 
-    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
-    pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
+    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge, with room for
+    /// three numbers of each triangle.
+    pub(super) fn gather(
+        &self,
+        loads: &[f64],
+        room: &mut [[f64; 3]],
+        hinges: &Hinges,
+        sign: f64,
+        out: &mut [Vec3],
+    ) {
+        let values = &mut room[..self.triangles.len()];
+        values.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, values)| {
+            let (dots, first) = (self.dots.as_slice(), chunk * MIN_PER_TASK);
+            dispatch(TurnTriangles { loads, hinges, dots, sign, first, values });
+        });
+        let values = &*values;
         let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
-        each.for_each(|(vertex, out)| *out += self.force(loads, hinges, vertex) * sign);
-    }
-
-    /// Bᵀ · moments at a vertex.
-    #[inline(always)]
-    fn force(&self, loads: &[f64], hinges: &Hinges, vertex: usize) -> Vec3 {
-        let (dots, of_slot) = (self.dots.as_flattened(), hinges.of_triangle.as_flattened());
-        let mut sum = Vec3::zeros();
-        for (triangle, corner) in self.incidence.elements_of(vertex) {
-            let [own, next, last] =
-                CYCLIC_CORNERS[usize::from(corner)].map(|k| 3 * triangle as usize + k);
-            let load = |slot: usize| loads[of_slot[slot] as usize];
-            let turned = load(own);
-            let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
-            sum += self.normals[triangle as usize] * value;
-        }
-        sum
+        each.for_each(|(vertex, out)| {
+            for (triangle, corner) in self.incidence.elements_of(vertex) {
+                let triangle = triangle as usize;
+                *out += self.normals[triangle] * values[triangle][usize::from(corner)];
+            }
+        });
     }
 
     /// Rate at which a hinge folds, given the rates of all edges of triangles.
@@ -280,15 +278,78 @@ impl Kernel for UpdateHinges<'_> {
     }
 }
 
-/// A corner, the next one and the last one of a triangle.
-const CYCLIC_CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
+/// Finds the multiples of ν that are the forces on the corners of some triangles: t, which is symmetric, for the loads of
+/// their edges.
+struct TurnTriangles<'a> {
+    loads: &'a [f64],
+    hinges: &'a Hinges,
+    dots: &'a [[f64; 3]],
+    sign: f64,
+    first: usize,
+    values: &'a mut [[f64; 3]],
+}
 
-/// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
+impl Kernel for TurnTriangles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { loads, hinges, dots, sign, first, values } = self;
+        let sign = lanes.splat_four(sign);
+        for (batch, values) in values.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * batch, dots.len());
+            let load = |edge: usize| {
+                let one = |k: usize| loads[hinges.of_triangle[own[k]][edge] as usize];
+                lanes.load_four(&[one(0), one(1), one(2), one(3)])
+            };
+            let loads = lanes.scaled(sign, &[load(0), load(1), load(2)]);
+            let rates = edge_rates(lanes, &lanes.columns(|k| &dots[own[k]]), &loads);
+            write_lanes(values, &lanes.rows(&rates));
+        }
+    }
+}
+
+/// Finds the rates of the edges of some triangles whose vertices move.
+struct TriangleRates<'a> {
+    angles: &'a HingeAngles,
+    direction: &'a [Vec3],
+    first: usize,
+    values: &'a mut [[f64; 3]],
+}
+
+impl Kernel for TriangleRates<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { angles, direction, first, values } = self;
+        let HingeAngles { triangles, normals, dots, .. } = angles;
+        for (batch, values) in values.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * batch, triangles.len());
+            let corner = |c: usize| lanes.vectors(|k| &direction[triangles[own[k]][c] as usize]);
+            let (p0, p1, p2) = (corner(0), corner(1), corner(2));
+            let normal = lanes.vectors(|k| &normals[own[k]]);
+            let first = lanes.dot(&normal, &lanes.vectors_between(&p1, &p0));
+            let second = lanes.dot(&normal, &lanes.vectors_between(&p2, &p0));
+            let heights = [lanes.splat_four(0.0), first, second];
+            let rates = edge_rates(lanes, &lanes.columns(|k| &dots[own[k]]), &heights);
+            write_lanes(values, &lanes.rows(&rates));
+        }
+    }
+}
+
+/// t of the three edges of four triangles for the heights s of the corners; being symmetric, the transposed map as well.
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
-#[inline]
-fn edge_rates(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
-    CYCLIC_CORNERS.map(|[own, next, last]| {
-        let turned = heights[own];
-        dots[next] * (turned - heights[last]) + dots[last] * (turned - heights[next])
-    })
+#[inline(always)]
+fn edge_rates<L: Lanes>(
+    lanes: L,
+    dots: &[L::Four; 3],
+    heights: &[L::Four; 3],
+) -> [L::Four; 3] {
+    let rate = |own: usize, next: usize, last: usize| {
+        let from_last = lanes.minus(heights[own], heights[last]);
+        let from_next = lanes.minus(heights[own], heights[next]);
+        lanes.two_products([dots[next], from_last], [dots[last], from_next])
+    };
+    [rate(0, 1, 2), rate(1, 2, 0), rate(2, 0, 1)]
 }

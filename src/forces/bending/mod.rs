@@ -289,14 +289,16 @@ impl Bending {
     /// Arrays for the passes, in the shared buffer.
     fn passes(&self) -> MomentPasses {
         let count = self.hinges.count();
-        MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
+        let numbers = self.buffers.take_numbers(MomentPasses::length_for(&self.hinges));
+        MomentPasses::from_buffer(numbers, count)
     }
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
     fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
         let Self { hinges, hinge_angles, .. } = self;
-        let loads = self.factors().hinge_moments(&mut passes, hinge_angles.inverse_lengths());
-        hinge_angles.gather(loads, hinges, sign, out);
+        self.factors().hinge_moments(&mut passes, hinge_angles.inverse_lengths());
+        let (loads, room) = passes.loads_and_room();
+        hinge_angles.gather(loads, room, hinges, sign, out);
         self.buffers.give(passes.into_buffer());
     }
 

@@ -46,8 +46,13 @@ impl MomentPasses {
         Self::from_buffer(vec![0.0; Self::length(count)], count)
     }
 
-    /// Length of the buffer for `count` hinges.
-    pub(super) fn length(count: usize) -> usize {
+    /// Length of the buffer for the hinges of some triangles.
+    pub(super) fn length_for(hinges: &Hinges) -> usize {
+        // Of triangles without neighbours there are more than hinges.
+        Self::length(hinges.count()).max(hinges.count() + 1 + 3 * hinges.of_triangle.len())
+    }
+
+    fn length(count: usize) -> usize {
         9 * (count + 1)
     }
 
@@ -71,6 +76,12 @@ impl MomentPasses {
         let (pairs, others) = pairs.as_chunks_mut().0.split_at_mut(count);
         let (sides, deviations) = others.split_at_mut(2 * count);
         Parts { pairs, sides, deviations, loads }
+    }
+
+    /// The moments, a 0 past the last, and room for three numbers of each triangle.
+    pub(super) fn loads_and_room(&mut self) -> (&[f64], &mut [[f64; 3]]) {
+        let (loads, room) = self.numbers.split_at_mut(self.count + 1);
+        (loads, room.as_chunks_mut().0)
     }
 
     /// Angles of the hinges, and their changes.
@@ -147,12 +158,8 @@ impl MomentFactors<'_> {
         work.iter().sum()
     }
 
-    /// Second half: the moment of each hinge times a `scale`, and a 0 past the last hinge.
-    pub(super) fn hinge_moments<'a>(
-        self,
-        passes: &'a mut MomentPasses,
-        scales: &[f64],
-    ) -> &'a [f64] {
+    /// Second half: the moment of each hinge times a scale, in the loads of the passes.
+    pub(super) fn hinge_moments(self, passes: &mut MomentPasses, scales: &[f64]) {
         let count = passes.count;
         let Parts { pairs, deviations, loads, .. } = passes.parts();
         let pairs = &*pairs;
@@ -169,7 +176,6 @@ impl MomentFactors<'_> {
             let first = chunk * MIN_PER_TASK;
             dispatch(AddStabilisation { factors: self, deviations, scales, first, loads });
         });
-        loads
     }
 }
 

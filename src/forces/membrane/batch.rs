@@ -4,7 +4,7 @@
 use super::{
     CornerForces, Strain, Tension, TriangleTangent,
     buckling::stress,
-    laws::{TriangleLaw, components},
+    laws::TriangleLaw,
 };
 use crate::{
     mesh::ShapeGradients,
@@ -102,12 +102,13 @@ impl<Law: TriangleLaw> Kernel for EvaluateTriangles<'_, Law> {
             let (stresses, potentials) = law.respond(lanes, &own, &current.strains(lanes));
             let areas = lanes.load_four(&four_from(batch.areas, first));
             sum = lanes.plus(sum, lanes.product(areas, potentials));
-            let numbers = stresses.map(|stress| lanes.to_numbers(stress));
-            write_lanes(results, &std::array::from_fn(|k| numbers.map(|stress| stress[k])));
+            write_lanes(results, &lanes.rows(&stresses));
             let [[a, b, c], [d, e, f]] = current.forces(lanes, &stresses, areas);
-            let pairs = [[a, b], [c, d], [e, f]].map(|pair| lanes.split_pairs(&pair));
+            let first = lanes.split_pairs(&[a, b]);
+            let second = lanes.split_pairs(&[c, d]);
+            let third = lanes.split_pairs(&[e, f]);
             let force = |k: usize| {
-                let [[a, b], [c, d], [e, f]] = [pairs[0][k], pairs[1][k], pairs[2][k]];
+                let ([a, b], [c, d], [e, f]) = (first[k], second[k], third[k]);
                 [[a, b, c], [d, e, f]]
             };
             write_lanes(corner_forces, &[force(0), force(1), force(2), force(3)]);
@@ -133,8 +134,7 @@ impl Kernel for MeasureTriangles<'_> {
         for (four, results) in results.chunks_mut(4).enumerate() {
             let own = lane_indices(first + 4 * four, batch.triangles.len());
             let strains = FourTriangles::new(lanes, &batch, &own, positions).strains(lanes);
-            let numbers = strains.map(|strain| lanes.to_numbers(strain));
-            write_lanes(results, &std::array::from_fn(|k| numbers.map(|strain| strain[k])));
+            write_lanes(results, &lanes.rows(&strains));
         }
     }
 }
@@ -166,8 +166,8 @@ impl<Law: TriangleLaw> Kernel for Tensions<'_, Law> {
                     let change = FourTriangles::new(lanes, &batch, &own, displacement);
                     let moduli = law.moduli(lanes, &own, &now.strains(lanes));
                     let step = stress(lanes, &moduli, &now.strain_rates(lanes, &change));
-                    let before = components(lanes, |k| &stresses[own[k]]);
-                    [0, 1, 2].map(|k| lanes.plus(before[k], step[k]))
+                    let before = lanes.columns(|k| &stresses[own[k]]);
+                    lanes.vector_sums(&before, &step)
                 }
             };
             write_lanes(results, &tensions(lanes, &batch, &own, &stress));
@@ -184,9 +184,8 @@ fn tensions<L: Lanes>(
     stress: &[L::Four; 3],
 ) -> [Tension; 4] {
     let areas = lanes.gather_four(own, batch.areas);
-    let parts = tensile_parts(lanes, stress)
-        .map(|part| lanes.to_numbers(lanes.product(areas, part)).map(|number| number as f32));
-    std::array::from_fn(|k| parts.map(|part| part[k]))
+    let parts = lanes.rows(&lanes.scaled(areas, &tensile_parts(lanes, stress)));
+    parts.map(|part| part.map(|number| number as f32))
 }
 
 /// [`tensile_part`](super::tensile_part) of four stresses.
@@ -200,7 +199,7 @@ fn tensile_parts<L: Lanes>(lanes: L, stress: &[L::Four; 3]) -> [L::Four; 3] {
     let value = in_half(lanes.plus(mean, radius));
     let (cosine, sine) = (lanes.quotient(half, radius), lanes.quotient(s12, radius));
     let (more, less) = (lanes.plus(one, cosine), lanes.minus(one, cosine));
-    let of_one = [more, less, sine].map(|factor| lanes.product(value, factor));
+    let of_one = lanes.scaled(value, &[more, less, sine]);
     let compressive = lanes.negative(radius);
     let part = |k: usize| {
         let of_one = lanes.select_less(compressive, mean, of_one[k], zero);
@@ -234,16 +233,18 @@ impl<Law: TriangleLaw> Kernel for Tangents<'_, Law> {
             let own = places.map(|place| members[place] as usize);
             let now = FourTriangles::new(lanes, &batch, &own, shape);
             let tension = predicted.map_or_else(
-                || tensions(lanes, &batch, &own, &components(lanes, |k| &stresses[own[k]])),
+                || tensions(lanes, &batch, &own, &lanes.columns(|k| &stresses[own[k]])),
                 |list| own.map(|triangle| list[triangle]),
             );
             let areas = lanes.gather_four(&own, batch.areas);
-            let moduli = law
-                .moduli(lanes, &own, &now.strains(lanes))
-                .map(|modulus| lanes.to_numbers(lanes.product(areas, modulus)));
-            let [su, sv] = now.derivatives.map(|own| lanes.split_vectors(&own));
+            let [c11, c22, c12, c33] = law.moduli(lanes, &own, &now.strains(lanes));
+            let plane = lanes.rows(&lanes.scaled(areas, &[c11, c22, c12]));
+            let shear = lanes.to_numbers(lanes.product(areas, c33));
+            let [su, sv] = &now.derivatives;
+            let (su, sv) = (lanes.split_vectors(su), lanes.split_vectors(sv));
             for (k, result) in results.iter_mut().enumerate() {
-                let moduli = moduli.map(|modulus| modulus[k] as f32);
+                let [c11, c22, c12] = plane[k];
+                let moduli = [c11 as f32, c22 as f32, c12 as f32, shear[k] as f32];
                 let gradients = &batch.gradients[own[k]];
                 *result = TriangleTangent::new(&[su[k], sv[k]], moduli, tension[k], gradients);
             }
@@ -308,15 +309,13 @@ impl<L: Lanes> FourTriangles<L> {
     ) -> [[L::Four; 3]; 2] {
         let [su, sv] = &self.derivatives;
         let against = lanes.negative(areas);
-        let [s11, s22, s12] = stresses.map(|stress| lanes.product(stress, against));
-        let along_warp = |k: usize| lanes.two_products([su[k], s11], [sv[k], s12]);
-        let along_weft = |k: usize| lanes.two_products([sv[k], s22], [su[k], s12]);
-        let warp = [along_warp(0), along_warp(1), along_warp(2)];
-        let weft = [along_weft(0), along_weft(1), along_weft(2)];
-        let force = |[a, b]: [L::Four; 2]| {
-            let component = |k: usize| lanes.two_products([warp[k], a], [weft[k], b]);
-            [component(0), component(1), component(2)]
-        };
-        [force(self.gradients[0]), force(self.gradients[1])]
+        let [s11, s22, s12] = lanes.scaled(against, stresses);
+        let warp = lanes.vector_sums(&lanes.scaled(s11, su), &lanes.scaled(s12, sv));
+        let weft = lanes.vector_sums(&lanes.scaled(s22, sv), &lanes.scaled(s12, su));
+        let [[a, b], [c, d]] = self.gradients;
+        [
+            lanes.vector_sums(&lanes.scaled(a, &warp), &lanes.scaled(b, &weft)),
+            lanes.vector_sums(&lanes.scaled(c, &warp), &lanes.scaled(d, &weft)),
+        ]
     }
 }

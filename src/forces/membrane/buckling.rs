@@ -57,19 +57,21 @@ impl<Four: Copy> BucklingLaw<Four> {
     ) -> ([Four; 3], Four) {
         let Self { moduli, critical } = self;
         let yarns = self.yarn_strain(lanes, strain);
-        let [wrinkled, kept] = shares().map(|share| lanes.splat_four(share));
+        let [wrinkled, kept] = shares();
+        let (wrinkled, kept) = (lanes.splat_four(wrinkled), lanes.splat_four(kept));
         let half = lanes.splat_four(0.5);
         let of_yarns = [yarns[0], yarns[1], strain[2]];
         let (buckled, linear) = (stress(lanes, moduli, &of_yarns), stress(lanes, moduli, strain));
         let mixed = |k: usize| lanes.two_products([wrinkled, buckled[k]], [kept, linear[k]]);
-        let [warp, weft] = [0, 1].map(|k| lanes.minus(yarns[k], strain[k]));
+        let (warp, weft) = (lanes.minus(yarns[0], strain[0]), lanes.minus(yarns[1], strain[1]));
         let wrinkles = lanes.two_products([critical[0], warp], [critical[1], weft]);
         let of_buckled = lanes.product(half, lanes.dot(&buckled, &of_yarns));
         let of_linear = lanes.product(half, lanes.dot(&linear, strain));
         let energy = lanes
             .two_products([wrinkled, lanes.plus(of_buckled, wrinkles)], [kept, of_linear]);
         let closed = [beyond_closing(lanes, strain[0]), beyond_closing(lanes, strain[1])];
-        let closing = [0, 1].map(|k| lanes.product(moduli[k], closed[k]));
+        let closing =
+            [lanes.product(moduli[0], closed[0]), lanes.product(moduli[1], closed[1])];
         let of_closing = lanes.two_products([closing[0], closed[0]], [closing[1], closed[1]]);
         let stress =
             [lanes.plus(mixed(0), closing[0]), lanes.plus(mixed(1), closing[1]), mixed(2)];
@@ -92,7 +94,8 @@ impl<Four: Copy> BucklingLaw<Four> {
             weft(zero, warp(alone(c22, c11), c22)),
             warp(zero, weft(zero, c12)),
         ];
-        let [wrinkled, kept] = shares().map(|share| lanes.splat_four(share));
+        let [wrinkled, kept] = shares();
+        let (wrinkled, kept) = (lanes.splat_four(wrinkled), lanes.splat_four(kept));
         let mixed = |left: Four, linear: Four| lanes.two_products([wrinkled, left], [kept, linear]);
         let closed = |strain: Four, modulus: Four| {
             lanes.select_less(beyond_closing(lanes, strain), zero, modulus, zero)
@@ -113,14 +116,13 @@ impl<Four: Copy> BucklingLaw<Four> {
         [e1, e2, _]: &[Four; 3],
     ) -> [Four; 2] {
         let ([c11, c22, c12, _], [e1, e2]) = (self.moduli, [*e1, *e2]);
-        let least = self.critical.map(|stress| lanes.negative(stress));
+        let least = [lanes.negative(self.critical[0]), lanes.negative(self.critical[1])];
         let stress_of = |warp: Four, weft: Four| {
             let of_warp = lanes.two_products([c11, warp], [c12, weft]);
             [of_warp, lanes.two_products([c12, warp], [c22, weft])]
         };
         let linear = stress_of(e1, e2);
-        let is_pushed = [0, 1].map(|k| lanes.is_any_less(linear[k], least[k]));
-        if is_pushed == [false; 2] {
+        if !lanes.is_any_less(linear[0], least[0]) && !lanes.is_any_less(linear[1], least[1]) {
             return [e1, e2];
         }
         // `x` where the yarn is pushed, and `y` elsewhere.

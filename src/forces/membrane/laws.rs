@@ -89,7 +89,7 @@ impl ViscoelasticTriangles<'_> {
         if self.inverse_beta == 0.0 {
             return (inner, energy);
         }
-        let past = components(lanes, |k| &self.reference[own[k]]);
+        let past = lanes.columns(|k| &self.reference[own[k]]);
         let change = lanes.vectors_between(strain, &past);
         let added = stress(lanes, &self.viscous(lanes, own), &change);
         let work = lanes.product(lanes.splat_four(0.5), lanes.dot(&change, &added));
@@ -113,20 +113,6 @@ impl ViscoelasticTriangles<'_> {
         let sum = |k: usize| lanes.plus(inner[k], viscous[k]);
         [sum(0), sum(1), sum(2), sum(3)]
     }
-}
-
-/// Four strains or stresses, component by component.
-#[inline(always)]
-pub(super) fn components<'a, L: Lanes>(
-    lanes: L,
-    strain: impl Fn(usize) -> &'a Strain,
-) -> [L::Four; 3] {
-    let [a, b, c, d] = [strain(0), strain(1), strain(2), strain(3)];
-    [
-        lanes.load_four(&[a[0], b[0], c[0], d[0]]),
-        lanes.load_four(&[a[1], b[1], c[1], d[1]]),
-        lanes.load_four(&[a[2], b[2], c[2], d[2]]),
-    ]
 }
 
 impl TriangleLaw for ViscoelasticTriangles<'_> {
@@ -167,40 +153,36 @@ pub(super) struct InelasticTriangles<'a> {
 
 impl InelasticTriangles<'_> {
     /// Responses of four triangles without viscosity.
-    fn inner<L: Lanes>(
-        &self,
-        lanes: L,
-        own: &[usize; 4],
-        strain: &[L::Four; 3],
-    ) -> [StressResponse; 4] {
-        let strain = strain.map(|component| lanes.to_numbers(component));
+    fn inner(&self, own: &[usize; 4], strains: &[Strain; 4]) -> [StressResponse; 4] {
         std::array::from_fn(|k| {
-            let response = self.inelastic.respond(own[k], &strain.map(|component| component[k]));
+            let response = self.inelastic.respond(own[k], &strains[k]);
             response.scaled(factors(self.scales, own[k]))
         })
     }
 }
 
 impl TriangleLaw for InelasticTriangles<'_> {
+    #[inline(always)]
     fn respond<L: Lanes>(
         &self,
         lanes: L,
         own: &[usize; 4],
         strain: &[L::Four; 3],
     ) -> ([L::Four; 3], L::Four) {
-        let inner = self.inner(lanes, own, strain);
-        let stress = components(lanes, |k| &inner[k].stress);
+        let inner = self.inner(own, &lanes.rows(strain));
+        let stress = lanes.columns(|k| &inner[k].stress);
         let energy = lanes.load_four(&inner.each_ref().map(StressResponse::potential));
         self.viscous.with_viscosity(lanes, own, strain, (stress, energy))
     }
 
+    #[inline(always)]
     fn moduli<L: Lanes>(
         &self,
         lanes: L,
         own: &[usize; 4],
         strain: &[L::Four; 3],
     ) -> [L::Four; 4] {
-        let inner = self.inner(lanes, own, strain);
+        let inner = self.inner(own, &lanes.rows(strain));
         let modulus = |k: usize| lanes.load_four(&inner.each_ref().map(|one| one.moduli[k]));
         let inner = [modulus(0), modulus(1), modulus(2), modulus(3)];
         self.viscous.with_viscous_moduli(lanes, own, &inner)

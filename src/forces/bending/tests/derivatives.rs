@@ -229,5 +229,6 @@ fn moment_of_unit_angle(bending: &Bending) -> f64 {
     let mut passes = MomentPasses::new(bending.hinge_count());
     passes.angles_mut()[0] = [1.0, 0.0];
     bending.factors().side_moments(&mut passes, |_| [0.0; 4]);
-    bending.factors().hinge_moments(&mut passes, &[1.0])[0]
+    bending.factors().hinge_moments(&mut passes, &[1.0]);
+    passes.loads_and_room().0[0]
 }

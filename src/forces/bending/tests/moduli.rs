@@ -18,8 +18,8 @@ fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
         let mut passes = MomentPasses::new(count);
         passes.angles_mut()[hinge] = [1.0, 0.0];
         bending.factors().side_moments(&mut passes, |_| [0.0; 4]);
-        let moments = bending.factors().hinge_moments(&mut passes, &vec![1.0; count]);
-        full.column_mut(hinge).copy_from_slice(&moments[..count]);
+        bending.factors().hinge_moments(&mut passes, &vec![1.0; count]);
+        full.column_mut(hinge).copy_from_slice(&passes.loads_and_room().0[..count]);
     }
     full
 }
