@@ -79,11 +79,7 @@ pub(crate) trait F64x4: Copy {
 
     /// a·x + b·y.
     #[inline(always)]
-    fn two_products(
-        self,
-        [a, x]: [Self::Four; 2],
-        [b, y]: [Self::Four; 2],
-    ) -> Self::Four {
+    fn two_products(self, [a, x]: [Self::Four; 2], [b, y]: [Self::Four; 2]) -> Self::Four {
         self.plus(self.product(a, x), self.product(b, y))
     }
 
@@ -319,5 +315,72 @@ mod wide {
                 self.load_four(&[a[2], b[2], c[2], d[2]]),
             ]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{four_from, lane_indices, write_lanes};
+    use crate::simd::{Kernel, Lanes, Portable, dispatch};
+
+    /// Everything there is to do with two times four numbers and with rows.
+    #[derive(Clone, Copy)]
+    struct Everything([f64; 4], [f64; 4], [[f64; 3]; 4]);
+
+    impl Kernel for Everything {
+        type Output = (Vec<[f64; 4]>, [[f64; 2]; 4], [[f64; 3]; 4], [bool; 2]);
+
+        fn run<L: Lanes>(self, lanes: L) -> Self::Output {
+            let (a, b) = (lanes.load_four(&self.0), lanes.load_four(&self.1));
+            let rows = self.2;
+            let pairs = rows.map(|[x, y, _]| [x, y]);
+            let ([x, y, z], [first, second]) =
+                (lanes.columns(|k| &rows[k]), lanes.pairs(|k| &pairs[k]));
+            let all = [
+                lanes.plus(a, b),
+                lanes.minus(a, b),
+                lanes.product(a, b),
+                lanes.quotient(a, b),
+                lanes.root(lanes.magnitude(a)),
+                lanes.with_signs(a, b),
+                lanes.select_less(a, b, x, y),
+                lanes.maximum_of(a, b),
+                lanes.negative(a),
+                lanes.two_products([a, b], [x, z]),
+                lanes.dot(&[x, y, z], &[a, b, a]),
+                first,
+                second,
+            ];
+            let numbers = all.iter().map(|four| lanes.to_numbers(*four)).collect();
+            let scaled = lanes.scaled(a, &lanes.vector_sums(&[x, y, z], &[b, a, b]));
+            let is_less = [lanes.is_any_less(a, b), lanes.is_any_less(a, a)];
+            (numbers, lanes.split_pairs(&[x, z]), lanes.rows(&scaled), is_less)
+        }
+    }
+
+    #[test]
+    fn wide_registers_give_the_same_numbers() {
+        let rows = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [-0.1, 0.2, 1.0e-9]];
+        let kernel = Everything([0.3, -2.0, 1.0e30, 5.0], [-0.7, 3.0, -1.0e-30, 5.0], rows);
+        let found = dispatch(kernel);
+        assert_eq!(found, kernel.run(Portable));
+        let (numbers, pairs, _, is_less) = found;
+        assert_eq!(numbers[5], [-0.3, 2.0, -1.0e30, 5.0]);
+        assert_eq!([numbers[11], numbers[12]], [[1.0, 4.0, 7.0, -0.1], [2.0, 5.0, 8.0, 0.2]]);
+        assert_eq!(pairs, rows.map(|[x, _, z]| [x, z]));
+        assert_eq!(is_less, [true, false]);
+    }
+
+    #[test]
+    fn past_the_end_there_is_nothing() {
+        let list = [1.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!(four_from(&list, 1), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(four_from(&list, 3), [4.0, 5.0, 0.0, 0.0]);
+        assert_eq!(four_from(&list, 7), [0.0; 4]);
+        assert_eq!(lane_indices(3, 5), [3, 4, 4, 4]);
+        let mut results = [0.0; 6];
+        write_lanes(&mut results[..4], &[1.0, 2.0, 3.0, 4.0]);
+        write_lanes(&mut results[4..], &[5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(results, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     }
 }

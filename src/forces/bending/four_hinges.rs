@@ -46,8 +46,7 @@ impl<'a> FourHinges<'a> {
         list: &[Pair],
         side: usize,
     ) -> [[L::Four; 2]; 3] {
-        let neighbour =
-            |place: usize| lanes.pairs(|k| &list[self.neighbours[k][place] as usize]);
+        let neighbour = |place: usize| lanes.pairs(|k| &list[self.neighbours[k][place] as usize]);
         [
             lanes.pairs(|k| &list[2 * self.own[k] + side]),
             neighbour(2 * side),

@@ -295,18 +295,28 @@ impl Kernel for TurnTriangles<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { loads, hinges, dots, sign, first, values } = self;
-        let sign = lanes.splat_four(sign);
+        let (sign, of) = (lanes.splat_four(sign), &hinges.of_triangle);
         for (batch, values) in values.chunks_mut(4).enumerate() {
             let own = lane_indices(first + 4 * batch, dots.len());
-            let load = |edge: usize| {
-                let one = |k: usize| loads[hinges.of_triangle[own[k]][edge] as usize];
-                lanes.load_four(&[one(0), one(1), one(2), one(3)])
-            };
-            let loads = lanes.scaled(sign, &[load(0), load(1), load(2)]);
+            let edges = [&of[own[0]], &of[own[1]], &of[own[2]], &of[own[3]]];
+            let of_edges = [
+                loads_of(lanes, loads, edges, 0),
+                loads_of(lanes, loads, edges, 1),
+                loads_of(lanes, loads, edges, 2),
+            ];
+            let loads = lanes.scaled(sign, &of_edges);
             let rates = edge_rates(lanes, &lanes.columns(|k| &dots[own[k]]), &loads);
             write_lanes(values, &lanes.rows(&rates));
         }
     }
+}
+
+/// Loads of one edge of each of four triangles, given their hinges.
+#[inline(always)]
+fn loads_of<L: Lanes>(lanes: L, loads: &[f64], edges: [&[u32; 3]; 4], edge: usize) -> L::Four {
+    let [a, b, c, d] = edges;
+    let places = [a[edge] as usize, b[edge] as usize, c[edge] as usize, d[edge] as usize];
+    lanes.gather_four(&places, loads)
 }
 
 /// Finds the rates of the edges of some triangles whose vertices move.
@@ -341,11 +351,7 @@ impl Kernel for TriangleRates<'_> {
 /// t of the three edges of four triangles for the heights s of the corners; being symmetric, the transposed map as well.
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
 #[inline(always)]
-fn edge_rates<L: Lanes>(
-    lanes: L,
-    dots: &[L::Four; 3],
-    heights: &[L::Four; 3],
-) -> [L::Four; 3] {
+fn edge_rates<L: Lanes>(lanes: L, dots: &[L::Four; 3], heights: &[L::Four; 3]) -> [L::Four; 3] {
     let rate = |own: usize, next: usize, last: usize| {
         let from_last = lanes.minus(heights[own], heights[last]);
         let from_next = lanes.minus(heights[own], heights[next]);

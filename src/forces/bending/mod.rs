@@ -266,8 +266,9 @@ impl Bending {
 
     /// First half of the moments, see [`MomentFactors::side_moments`].
     fn moments(&self, passes: &mut MomentPasses) -> f64 {
-        let viscosity =
-            |hinges: &[usize; 4]| self.dampings.of_four(hinges).map(|time| time * self.inverse_beta);
+        let viscosity = |hinges: &[usize; 4]| {
+            self.dampings.of_four(hinges).map(|time| time * self.inverse_beta)
+        };
         self.factors().side_moments(passes, viscosity)
     }
 
@@ -342,8 +343,10 @@ impl Kernel for MeasureAngles<'_> {
         for (batch, angles) in angles.chunks_mut(4).enumerate() {
             let own = lane_indices(4 * batch, vertices.len());
             let corner = |c: usize| lanes.vectors(|k| &positions[vertices[own[k]][c] as usize]);
-            let found = lanes
-                .to_numbers(hinge_angle_lanes(lanes, &[corner(0), corner(1), corner(2), corner(3)]));
+            let found = lanes.to_numbers(hinge_angle_lanes(
+                lanes,
+                &[corner(0), corner(1), corner(2), corner(3)],
+            ));
             write_lanes(angles, &found);
         }
     }

@@ -241,8 +241,7 @@ impl<Viscosity: Fn(&[usize; 4]) -> [f64; 4]> Kernel for SideMoments<'_, Viscosit
             let four = FourHinges::new(hinges, first + 4 * batch);
             let rows = &stiffness.rows[four.batch];
             let viscosity = lanes.load_four(&viscosity(&four.own));
-            let (left, of_left) =
-                moment(lanes, &rows[0], &four.halves(lanes, sides, 0), viscosity);
+            let (left, of_left) = moment(lanes, &rows[0], &four.halves(lanes, sides, 0), viscosity);
             let (right, of_right) =
                 moment(lanes, &rows[1], &four.halves(lanes, sides, 1), viscosity);
             work = lanes.plus(work, lanes.plus(of_left, of_right));
@@ -272,17 +271,13 @@ fn moment<L: Lanes>(
 ) -> (L::Four, L::Four) {
     let rows = [lanes.load_four(&rows[0]), lanes.load_four(&rows[1]), lanes.load_four(&rows[2])];
     let sum = |k: usize| {
-        let first = lanes.plus(
-            lanes.product(rows[0], angles[0][k]),
-            lanes.product(rows[1], angles[1][k]),
-        );
+        let first =
+            lanes.plus(lanes.product(rows[0], angles[0][k]), lanes.product(rows[1], angles[1][k]));
         lanes.plus(first, lanes.product(rows[2], angles[2][k]))
     };
     let (elastic, viscous) = (sum(0), lanes.product(viscosity, sum(1)));
-    let work = lanes.plus(
-        lanes.product(angles[0][0], elastic),
-        lanes.product(angles[0][1], viscous),
-    );
+    let work =
+        lanes.plus(lanes.product(angles[0][0], elastic), lanes.product(angles[0][1], viscous));
     (lanes.plus(elastic, viscous), work)
 }
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Strains and forces of triangles, four at a time.
 
-use super::{
-    CornerForces, Strain, Tension, TriangleTangent,
-    buckling::stress,
-    laws::TriangleLaw,
-};
+use super::{CornerForces, Strain, Tension, TriangleTangent, buckling::stress, laws::TriangleLaw};
 use crate::{
     mesh::ShapeGradients,
     parallel::reductions,
@@ -301,12 +297,7 @@ impl<L: Lanes> FourTriangles<L> {
 
     /// Forces at the second and third corner.
     #[inline(always)]
-    fn forces(
-        &self,
-        lanes: L,
-        stresses: &[L::Four; 3],
-        areas: L::Four,
-    ) -> [[L::Four; 3]; 2] {
+    fn forces(&self, lanes: L, stresses: &[L::Four; 3], areas: L::Four) -> [[L::Four; 3]; 2] {
         let [su, sv] = &self.derivatives;
         let against = lanes.negative(areas);
         let [s11, s22, s12] = lanes.scaled(against, stresses);
@@ -317,5 +308,60 @@ impl<L: Lanes> FourTriangles<L> {
             lanes.vector_sums(&lanes.scaled(a, &warp), &lanes.scaled(b, &weft)),
             lanes.vector_sums(&lanes.scaled(c, &warp), &lanes.scaled(d, &weft)),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        forces::{Membrane, StrainHistory, membrane::tensile_part},
+        material::Material,
+        scene::Cloth,
+    };
+
+    struct Parts([Strain; 4]);
+
+    impl Kernel for Parts {
+        type Output = [Strain; 4];
+
+        fn run<L: Lanes>(self, lanes: L) -> [Strain; 4] {
+            lanes.rows(&tensile_parts(lanes, &lanes.columns(|k| &self.0[k])))
+        }
+    }
+
+    #[test]
+    fn four_stresses_have_the_tensile_parts_of_one() {
+        let values = [-3.0, -0.5, 0.0, 0.2, 4.0];
+        let all = values.iter().flat_map(|a| values.map(|b| (*a, b)));
+        for (s11, s22) in all {
+            let stresses = [-1.0, 0.0, 0.3, 2.0].map(|s12| [s11, s22, s12]);
+            let wanted = stresses.map(|stress| tensile_part(&stress));
+            for (found, wanted) in dispatch(Parts(stresses)).iter().zip(&wanted) {
+                for (found, wanted) in found.iter().zip(wanted) {
+                    assert!((found - wanted).abs() < 1e-15, "{found} {wanted}");
+                }
+            }
+        }
+    }
+
+    /// A stretched and sheared shape of three triangles: not a multiple of four.
+    #[test]
+    fn the_stress_at_a_shape_is_that_of_its_evaluation_without_viscosity() {
+        let material = Material::default();
+        let cloth = Cloth::of_three_triangles(material.clone());
+        let (mesh, flat) = (&cloth.mesh, &cloth.positions);
+        let shape: Vec<Vec3> =
+            flat.iter().map(|x| Vec3::new(1.02 * x.x + 0.1 * x.y, 0.99 * x.y, x.x)).collect();
+        let mut membrane = Membrane::new(mesh, &[material]);
+        let count = membrane.triangle_count();
+        let (mut strains, mut forces) = (vec![[0.0; 3]; count], vec![Vec3::zeros(); flat.len()]);
+        membrane.strains(flat, &mut strains);
+        let history = StrainHistory { reference: strains.as_slice(), inverse_beta: 0.0 };
+        membrane.evaluate(&shape, history, &mut forces);
+        let (mut found, mut wanted) = (vec![[0.0; 3]; count], vec![[1.0; 3]; count]);
+        membrane.predict_stress(&vec![Vec3::zeros(); flat.len()], &mut wanted);
+        membrane.elastic_stress(&shape, &mut found);
+        assert!(found == wanted && found.iter().flatten().any(|tension| *tension > 0.0));
     }
 }

@@ -67,14 +67,12 @@ impl<Four: Copy> BucklingLaw<Four> {
         let wrinkles = lanes.two_products([critical[0], warp], [critical[1], weft]);
         let of_buckled = lanes.product(half, lanes.dot(&buckled, &of_yarns));
         let of_linear = lanes.product(half, lanes.dot(&linear, strain));
-        let energy = lanes
-            .two_products([wrinkled, lanes.plus(of_buckled, wrinkles)], [kept, of_linear]);
+        let energy =
+            lanes.two_products([wrinkled, lanes.plus(of_buckled, wrinkles)], [kept, of_linear]);
         let closed = [beyond_closing(lanes, strain[0]), beyond_closing(lanes, strain[1])];
-        let closing =
-            [lanes.product(moduli[0], closed[0]), lanes.product(moduli[1], closed[1])];
+        let closing = [lanes.product(moduli[0], closed[0]), lanes.product(moduli[1], closed[1])];
         let of_closing = lanes.two_products([closing[0], closed[0]], [closing[1], closed[1]]);
-        let stress =
-            [lanes.plus(mixed(0), closing[0]), lanes.plus(mixed(1), closing[1]), mixed(2)];
+        let stress = [lanes.plus(mixed(0), closing[0]), lanes.plus(mixed(1), closing[1]), mixed(2)];
         (stress, lanes.plus(energy, lanes.product(half, of_closing)))
     }
 
@@ -87,13 +85,16 @@ impl<Four: Copy> BucklingLaw<Four> {
         // `x` where the yarn is buckled, and `y` elsewhere.
         let warp = |x: Four, y: Four| lanes.select_less(strain[0], yarns[0], x, y);
         let weft = |x: Four, y: Four| lanes.select_less(strain[1], yarns[1], x, y);
-        let square = lanes.product(c12, c12);
-        let alone = |own: Four, other: Four| lanes.minus(own, lanes.quotient(square, other));
-        let left = [
-            warp(zero, weft(alone(c11, c22), c11)),
-            weft(zero, warp(alone(c22, c11), c22)),
-            warp(zero, weft(zero, c12)),
-        ];
+        let mut left = [c11, c22, c12];
+        if lanes.is_any_less(strain[0], yarns[0]) || lanes.is_any_less(strain[1], yarns[1]) {
+            let square = lanes.product(c12, c12);
+            let alone = |own: Four, other: Four| lanes.minus(own, lanes.quotient(square, other));
+            left = [
+                warp(zero, weft(alone(c11, c22), c11)),
+                weft(zero, warp(alone(c22, c11), c22)),
+                warp(zero, weft(zero, c12)),
+            ];
+        }
         let [wrinkled, kept] = shares();
         let (wrinkled, kept) = (lanes.splat_four(wrinkled), lanes.splat_four(kept));
         let mixed = |left: Four, linear: Four| lanes.two_products([wrinkled, left], [kept, linear]);
@@ -110,11 +111,7 @@ impl<Four: Copy> BucklingLaw<Four> {
 
     /// ε + w*: the strain of the yarns themselves. Their stress is −σ_c where w* > 0 and above that elsewhere.
     #[inline(always)]
-    fn yarn_strain<L: F64x4<Four = Four>>(
-        &self,
-        lanes: L,
-        [e1, e2, _]: &[Four; 3],
-    ) -> [Four; 2] {
+    fn yarn_strain<L: F64x4<Four = Four>>(&self, lanes: L, [e1, e2, _]: &[Four; 3]) -> [Four; 2] {
         let ([c11, c22, c12, _], [e1, e2]) = (self.moduli, [*e1, *e2]);
         let least = [lanes.negative(self.critical[0]), lanes.negative(self.critical[1])];
         let stress_of = |warp: Four, weft: Four| {
@@ -134,8 +131,7 @@ impl<Four: Copy> BucklingLaw<Four> {
         let left = [stress_of(e1, of_weft)[0], stress_of(of_warp, e2)[1]];
         let is_weft_alone = |x: Four, y: Four| weft(lanes.select_less(left[0], least[0], y, x), y);
         let is_warp_alone = |x: Four, y: Four| warp(lanes.select_less(left[1], least[1], y, x), y);
-        let determinant =
-            lanes.minus(lanes.product(c11, c22), lanes.product(c12, c12));
+        let determinant = lanes.minus(lanes.product(c11, c22), lanes.product(c12, c12));
         let both = |own: Four, k: usize| {
             let across = lanes.product(c12, least[1 - k]);
             lanes.quotient(lanes.minus(lanes.product(own, least[k]), across), determinant)

@@ -21,12 +21,7 @@ pub(super) trait TriangleLaw {
     ) -> ([L::Four; 3], L::Four);
 
     /// Derivatives of the stress by the strain, in N/m.
-    fn moduli<L: Lanes>(
-        &self,
-        lanes: L,
-        own: &[usize; 4],
-        strain: &[L::Four; 3],
-    ) -> [L::Four; 4];
+    fn moduli<L: Lanes>(&self, lanes: L, own: &[usize; 4], strain: &[L::Four; 3]) -> [L::Four; 4];
 }
 
 /// Triangles whose stress depends on their strain and its rate alone.
@@ -71,9 +66,8 @@ impl ViscoelasticTriangles<'_> {
     /// Viscous moduli alone: C·τ/β.
     #[inline(always)]
     fn viscous<L: Lanes>(&self, lanes: L, own: &[usize; 4]) -> [L::Four; 4] {
-        let modulus = |k: usize| {
-            self.gather(lanes, own, |moduli| moduli.viscous(self.inverse_beta)[k])
-        };
+        let modulus =
+            |k: usize| self.gather(lanes, own, |moduli| moduli.viscous(self.inverse_beta)[k]);
         [modulus(0), modulus(1), modulus(2), modulus(3)]
     }
 
@@ -128,12 +122,7 @@ impl TriangleLaw for ViscoelasticTriangles<'_> {
     }
 
     #[inline(always)]
-    fn moduli<L: Lanes>(
-        &self,
-        lanes: L,
-        own: &[usize; 4],
-        strain: &[L::Four; 3],
-    ) -> [L::Four; 4] {
+    fn moduli<L: Lanes>(&self, lanes: L, own: &[usize; 4], strain: &[L::Four; 3]) -> [L::Four; 4] {
         let elastic = self.elastic(lanes, own).tangent(lanes, strain);
         self.with_viscous_moduli(lanes, own, &elastic)
     }
@@ -176,12 +165,7 @@ impl TriangleLaw for InelasticTriangles<'_> {
     }
 
     #[inline(always)]
-    fn moduli<L: Lanes>(
-        &self,
-        lanes: L,
-        own: &[usize; 4],
-        strain: &[L::Four; 3],
-    ) -> [L::Four; 4] {
+    fn moduli<L: Lanes>(&self, lanes: L, own: &[usize; 4], strain: &[L::Four; 3]) -> [L::Four; 4] {
         let inner = self.inner(own, &lanes.rows(strain));
         let modulus = |k: usize| lanes.load_four(&inner.each_ref().map(|one| one.moduli[k]));
         let inner = [modulus(0), modulus(1), modulus(2), modulus(3)];

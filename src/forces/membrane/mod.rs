@@ -274,11 +274,7 @@ impl Membrane {
     /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
     /// of the stress there is.
     #[must_use]
-    pub fn tangents(
-        &self,
-        members: &[u32],
-        predicted: Option<&[Tension]>,
-    ) -> Vec<TriangleTangent> {
+    pub fn tangents(&self, members: &[u32], predicted: Option<&[Tension]>) -> Vec<TriangleTangent> {
         let Self { shape, stresses, scales, .. } = self;
         let (batch, law) = (self.batch(), self.viscoelastic(self.inverse_beta));
         match self.history.inelastic() {
