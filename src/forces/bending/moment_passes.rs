@@ -100,7 +100,7 @@ impl MomentPasses {
     /// φ on both sides of every hinge, and a 0 past the last.
     pub(super) fn split_angles_of_sides(&self) -> &[Pair] {
         let count = self.count + 1;
-        &self.numbers[3 * count..7 * count].as_chunks().0
+        self.numbers[3 * count..7 * count].as_chunks().0
     }
 
     /// Adds to the moments of the first half: `moment(slot)` is m of a side more than there is.

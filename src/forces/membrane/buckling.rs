@@ -85,16 +85,13 @@ impl<Four: Copy> BucklingLaw<Four> {
         // `x` where the yarn is buckled, and `y` elsewhere.
         let warp = |x: Four, y: Four| lanes.select_less(strain[0], yarns[0], x, y);
         let weft = |x: Four, y: Four| lanes.select_less(strain[1], yarns[1], x, y);
-        let mut left = [c11, c22, c12];
-        if lanes.is_any_less(strain[0], yarns[0]) || lanes.is_any_less(strain[1], yarns[1]) {
-            let square = lanes.product(c12, c12);
-            let alone = |own: Four, other: Four| lanes.minus(own, lanes.quotient(square, other));
-            left = [
-                warp(zero, weft(alone(c11, c22), c11)),
-                weft(zero, warp(alone(c22, c11), c22)),
-                warp(zero, weft(zero, c12)),
-            ];
-        }
+        let square = lanes.product(c12, c12);
+        let alone = |own: Four, other: Four| lanes.minus(own, lanes.quotient(square, other));
+        let left = [
+            warp(zero, weft(alone(c11, c22), c11)),
+            weft(zero, warp(alone(c22, c11), c22)),
+            warp(zero, weft(zero, c12)),
+        ];
         let [wrinkled, kept] = shares();
         let (wrinkled, kept) = (lanes.splat_four(wrinkled), lanes.splat_four(kept));
         let mixed = |left: Four, linear: Four| lanes.two_products([wrinkled, left], [kept, linear]);
