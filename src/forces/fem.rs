@@ -118,6 +118,10 @@ impl Elements for MembraneElements {
         self.membrane.history.inelastic().is_none()
     }
 
+    fn carry_stress(&mut self, start: &[Vec3]) {
+        self.membrane.elastic_stress(start, &mut self.predicted_stress);
+    }
+
     fn predict_stress(&mut self, direction: &[Vec3]) {
         self.membrane.predict_stress(direction, &mut self.predicted_stress);
     }

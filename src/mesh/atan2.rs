@@ -61,7 +61,7 @@ fn atan_near_zero(z: f64) -> f64 {
 
 /// [`atan2`] of four vectors, bit by bit equal.
 #[inline(always)]
-pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4] {
+pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> F::Four {
     let (high, wide) = (lanes.magnitude(y), lanes.magnitude(x));
     let short = lanes.select_less(wide, high, wide, high);
     let long = lanes.select_less(wide, high, high, wide);
@@ -80,9 +80,7 @@ pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4
     let angle =
         lanes.select_less(wide, high, lanes.minus(lanes.splat_four(FRAC_PI_2), angle), angle);
     let behind = lanes.minus(lanes.splat_four(PI), angle);
-    let angle = lanes.to_numbers(lanes.select_less(x, lanes.splat_four(0.0), behind, angle));
-    let y = lanes.to_numbers(y);
-    std::array::from_fn(|k| angle[k].copysign(y[k]))
+    lanes.with_signs(lanes.select_less(x, lanes.splat_four(0.0), behind, angle), y)
 }
 
 /// [`atan_near_zero`] of four numbers.
@@ -125,7 +123,7 @@ mod tests {
         type Output = [f64; 4];
 
         fn run<L: Lanes>(self, lanes: L) -> [f64; 4] {
-            atan2_lanes(lanes, lanes.load_four(&self.0), lanes.load_four(&self.1))
+            lanes.to_numbers(atan2_lanes(lanes, lanes.load_four(&self.0), lanes.load_four(&self.1)))
         }
     }
 

@@ -40,7 +40,7 @@ fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
 
 /// [`hinge_angle`] of four hinges.
 #[inline(always)]
-pub(crate) fn hinge_angle_lanes<F: F64x4>(lanes: F, corners: &[[F::Four; 3]; 4]) -> [f64; 4] {
+pub(crate) fn hinge_angle_lanes<F: F64x4>(lanes: F, corners: &[[F::Four; 3]; 4]) -> F::Four {
     let [a, b, c, d] = corners;
     let edge = lanes.vectors_between(b, a);
     let first = lanes.cross(&edge, &lanes.vectors_between(c, a));
@@ -56,7 +56,7 @@ pub(crate) fn angle_between_lanes<F: F64x4>(
     [first, second]: [&[F::Four; 3]; 2],
     edge: &[F::Four; 3],
     length: F::Four,
-) -> [f64; 4] {
+) -> F::Four {
     let across = lanes.dot(&lanes.cross(second, first), edge);
     atan2_lanes(lanes, across, lanes.product(lanes.dot(first, second), length))
 }

@@ -82,12 +82,9 @@ impl Newton {
     fn carry_stress(&mut self, objective: &mut Objective<'_>, report: &mut Report) {
         self.has_predicted_stress = objective.quadratic_model.is_none();
         if self.has_predicted_stress {
-            let Objective { dynamics, stage, state, .. } = objective;
-            let (scratch, zero) = (&mut self.residuals, &mut self.trial_point);
-            zero.fill(Vec3::zeros());
-            report.time(Task::Forces, || {
-                dynamics.elements.carry_stress(stage, &state.positions, scratch, zero);
-            });
+            let Objective { dynamics, state, .. } = objective;
+            self.trial_point.fill(Vec3::zeros());
+            report.time(Task::Forces, || dynamics.elements.carry_stress(&state.positions));
         }
     }
 

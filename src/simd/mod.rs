@@ -9,7 +9,7 @@ mod lanes;
 pub use block3::{Block, Row3, dot};
 pub(crate) use block3::{cross, serial_dot};
 pub(crate) use f32x8::F32x8;
-pub(crate) use f64x4::{F64x4, lane_indices};
+pub(crate) use f64x4::{F64x4, four_from, lane_indices, write_lanes};
 #[cfg(test)]
 pub(crate) use lanes::Portable;
 pub(crate) use lanes::{Kernel, Lanes, dispatch};

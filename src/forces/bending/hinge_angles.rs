@@ -11,15 +11,18 @@
 //! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
 //! the energy and do not conserve angular momentum.
 
-use super::{angle::AngleAndChange, hinges::Hinges};
+use super::{
+    angle::{AngleAndChange, wrap_angle},
+    hinges::Hinges,
+};
 use crate::{
     mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,
-    simd::{Kernel, Lanes, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, lane_indices, write_lanes},
     vec3::Vec3,
 };
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact; below it forces are bounded.
 /// Evidence: `forces_are_the_gradient_of_the_potential` (fails with 0.5); with 10⁻⁹ no test fails.
@@ -63,12 +66,13 @@ impl HingeAngles {
         }
     }
 
-    /// Updates normals, lengths and gradients to `positions` and writes `of_angle(hinge, angle)` for every hinge.
+    /// Updates normals, lengths and gradients to `positions` and writes the deviation of every angle from that at rest,
+    /// and its change since the past.
     pub(super) fn update(
         &mut self,
         positions: &[Vec3],
         hinges: &Hinges,
-        of_angle: impl Fn(usize, f64) -> AngleAndChange + Sync,
+        references: AngleReferences<'_>,
         angles: &mut [AngleAndChange],
     ) {
         let Self { triangles, areas, least_lengths, normals, dots, .. } = self;
@@ -82,7 +86,7 @@ impl HingeAngles {
             .par_chunks_mut(MIN_PER_TASK)
             .zip(self.inverse_lengths.par_chunks_mut(MIN_PER_TASK));
         results.enumerate().for_each(|(chunk, (angles, inverse_lengths))| {
-            let (first, of_angle) = (chunk * MIN_PER_TASK, &of_angle);
+            let first = chunk * MIN_PER_TASK;
             let results = (angles, inverse_lengths);
             dispatch(UpdateHinges {
                 positions,
@@ -90,7 +94,7 @@ impl HingeAngles {
                 normals,
                 least_lengths,
                 first,
-                of_angle,
+                references,
                 results,
             });
         });
@@ -103,43 +107,41 @@ impl HingeAngles {
         hinges: &Hinges,
         rates: &mut [AngleAndChange],
     ) {
-        let Self { triangles, normals, dots, corner_values, .. } = &mut *self;
-        corner_values.resize(triangles.len(), [0.0; 3]);
-        let each = corner_values
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-        each.for_each(|(triangle, values)| {
-            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
-            let normal = &normals[triangle];
-            let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
-            *values = edge_rates(dots[triangle], [0.0, first, second]);
+        let mut corner_values = std::mem::take(&mut self.corner_values);
+        corner_values.resize(self.triangles.len(), [0.0; 3]);
+        corner_values.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, values)| {
+            let (angles, first) = (&*self, chunk * MIN_PER_TASK);
+            dispatch(TriangleRates { angles, direction, first, values });
         });
+        self.corner_values = corner_values;
         let each = rates.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         let values = self.corner_values.as_flattened();
         each.for_each(|(hinge, rate)| *rate = [self.rate(hinges, values, hinge); 2]);
     }
 
-    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
-    pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
+    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge, with room for
+    /// three numbers of each triangle.
+    pub(super) fn gather(
+        &self,
+        loads: &[f64],
+        room: &mut [[f64; 3]],
+        hinges: &Hinges,
+        sign: f64,
+        out: &mut [Vec3],
+    ) {
+        let values = &mut room[..self.triangles.len()];
+        values.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, values)| {
+            let (dots, first) = (self.dots.as_slice(), chunk * MIN_PER_TASK);
+            dispatch(TurnTriangles { loads, hinges, dots, sign, first, values });
+        });
+        let values = &*values;
         let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
-        each.for_each(|(vertex, out)| *out += self.force(loads, hinges, vertex) * sign);
-    }
-
-    /// Bᵀ · moments at a vertex.
-    #[inline(always)]
-    fn force(&self, loads: &[f64], hinges: &Hinges, vertex: usize) -> Vec3 {
-        let (dots, of_slot) = (self.dots.as_flattened(), hinges.of_triangle.as_flattened());
-        let mut sum = Vec3::zeros();
-        for (triangle, corner) in self.incidence.elements_of(vertex) {
-            let [own, next, last] =
-                CYCLIC_CORNERS[usize::from(corner)].map(|k| 3 * triangle as usize + k);
-            let load = |slot: usize| loads[of_slot[slot] as usize];
-            let turned = load(own);
-            let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
-            sum += self.normals[triangle as usize] * value;
-        }
-        sum
+        each.for_each(|(vertex, out)| {
+            for (triangle, corner) in self.incidence.elements_of(vertex) {
+                let triangle = triangle as usize;
+                *out += self.normals[triangle] * values[triangle][usize::from(corner)];
+            }
+        });
     }
 
     /// Rate at which a hinge folds, given the rates of all edges of triangles.
@@ -213,23 +215,52 @@ impl Kernel for UpdateTriangles<'_> {
     }
 }
 
+/// Angles of all hinges that others are counted from, in rad.
+#[derive(Clone, Copy)]
+pub(super) struct AngleReferences<'a> {
+    pub(super) rest: &'a [f64],
+    /// Of the past state; `None` without viscosity.
+    pub(super) past: Option<&'a [f64]>,
+}
+
+impl AngleReferences<'_> {
+    /// Deviations of four angles from those at rest, and their changes.
+    #[inline(always)]
+    fn count_from<L: Lanes>(&self, lanes: L, own: &[usize; 4], angles: L::Four) -> [L::Four; 2] {
+        let rest = lanes.gather_four(own, self.rest);
+        let deviations = wrap_angles(lanes, lanes.minus(angles, rest));
+        let Some(past) = self.past else { return [deviations, lanes.splat_four(0.0)] };
+        let since = lanes.minus(lanes.plus(deviations, rest), lanes.gather_four(own, past));
+        [deviations, wrap_angles(lanes, since)]
+    }
+}
+
+/// [`wrap_angle`] of four angles.
+#[inline(always)]
+fn wrap_angles<L: Lanes>(lanes: L, angles: L::Four) -> L::Four {
+    if lanes.is_any_less(lanes.splat_four(PI), lanes.magnitude(angles)) {
+        return lanes.load_four(&lanes.to_numbers(angles).map(wrap_angle));
+    }
+    angles
+}
+
 /// Finds the angles and inverse lengths of some hinges.
-struct UpdateHinges<'a, OfAngle> {
+struct UpdateHinges<'a> {
     positions: &'a [Vec3],
     hinges: &'a Hinges,
     normals: &'a [Vec3],
     least_lengths: &'a [f64],
     first: usize,
-    of_angle: &'a OfAngle,
+    references: AngleReferences<'a>,
     results: (&'a mut [AngleAndChange], &'a mut [f64]),
 }
 
-impl<OfAngle: Fn(usize, f64) -> AngleAndChange> Kernel for UpdateHinges<'_, OfAngle> {
+impl Kernel for UpdateHinges<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { positions, hinges, normals, least_lengths, first, of_angle, results } = self;
+        let Self { positions, hinges, normals, least_lengths, first, references, results } = self;
         let batches = results.0.chunks_mut(4).zip(results.1.chunks_mut(4)).enumerate();
         for (batch, (angles, inverse_lengths)) in batches {
             let own = lane_indices(first + 4 * batch, hinges.count());
@@ -240,23 +271,91 @@ impl<OfAngle: Fn(usize, f64) -> AngleAndChange> Kernel for UpdateHinges<'_, OfAn
             let side = |s: usize| lanes.vectors(|k| &normals[hinges.slots[own[k]][s] as usize / 3]);
             let found = angle_between_lanes(lanes, [&side(0), &side(1)], &edge, length);
             let inverses = lanes.to_numbers(lanes.quotient(lanes.splat_four(1.0), length));
-            for (k, (angle, inverse)) in angles.iter_mut().zip(inverse_lengths).enumerate() {
-                *angle = of_angle(own[k], found[k]);
-                *inverse = inverses[k];
-            }
+            let pairs = lanes.split_pairs(&references.count_from(lanes, &own, found));
+            write_lanes(angles, &pairs);
+            write_lanes(inverse_lengths, &inverses);
         }
     }
 }
 
-/// A corner, the next one and the last one of a triangle.
-const CYCLIC_CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
+/// Finds the multiples of ν that are the forces on the corners of some triangles: t, which is symmetric, for the loads of
+/// their edges.
+struct TurnTriangles<'a> {
+    loads: &'a [f64],
+    hinges: &'a Hinges,
+    dots: &'a [[f64; 3]],
+    sign: f64,
+    first: usize,
+    values: &'a mut [[f64; 3]],
+}
 
-/// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
+impl Kernel for TurnTriangles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { loads, hinges, dots, sign, first, values } = self;
+        let (sign, of) = (lanes.splat_four(sign), &hinges.of_triangle);
+        for (batch, values) in values.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * batch, dots.len());
+            let edges = [&of[own[0]], &of[own[1]], &of[own[2]], &of[own[3]]];
+            let of_edges = [
+                loads_of(lanes, loads, edges, 0),
+                loads_of(lanes, loads, edges, 1),
+                loads_of(lanes, loads, edges, 2),
+            ];
+            let loads = lanes.scaled(sign, &of_edges);
+            let rates = edge_rates(lanes, &lanes.columns(|k| &dots[own[k]]), &loads);
+            write_lanes(values, &lanes.rows(&rates));
+        }
+    }
+}
+
+/// Loads of one edge of each of four triangles, given their hinges.
+#[inline(always)]
+fn loads_of<L: Lanes>(lanes: L, loads: &[f64], edges: [&[u32; 3]; 4], edge: usize) -> L::Four {
+    let [a, b, c, d] = edges;
+    let places = [a[edge] as usize, b[edge] as usize, c[edge] as usize, d[edge] as usize];
+    lanes.gather_four(&places, loads)
+}
+
+/// Finds the rates of the edges of some triangles whose vertices move.
+struct TriangleRates<'a> {
+    angles: &'a HingeAngles,
+    direction: &'a [Vec3],
+    first: usize,
+    values: &'a mut [[f64; 3]],
+}
+
+impl Kernel for TriangleRates<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { angles, direction, first, values } = self;
+        let HingeAngles { triangles, normals, dots, .. } = angles;
+        for (batch, values) in values.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * batch, triangles.len());
+            let corner = |c: usize| lanes.vectors(|k| &direction[triangles[own[k]][c] as usize]);
+            let (p0, p1, p2) = (corner(0), corner(1), corner(2));
+            let normal = lanes.vectors(|k| &normals[own[k]]);
+            let first = lanes.dot(&normal, &lanes.vectors_between(&p1, &p0));
+            let second = lanes.dot(&normal, &lanes.vectors_between(&p2, &p0));
+            let heights = [lanes.splat_four(0.0), first, second];
+            let rates = edge_rates(lanes, &lanes.columns(|k| &dots[own[k]]), &heights);
+            write_lanes(values, &lanes.rows(&rates));
+        }
+    }
+}
+
+/// t of the three edges of four triangles for the heights s of the corners; being symmetric, the transposed map as well.
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
-#[inline]
-fn edge_rates(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
-    CYCLIC_CORNERS.map(|[own, next, last]| {
-        let turned = heights[own];
-        dots[next] * (turned - heights[last]) + dots[last] * (turned - heights[next])
-    })
+#[inline(always)]
+fn edge_rates<L: Lanes>(lanes: L, dots: &[L::Four; 3], heights: &[L::Four; 3]) -> [L::Four; 3] {
+    let rate = |own: usize, next: usize, last: usize| {
+        let from_last = lanes.minus(heights[own], heights[last]);
+        let from_next = lanes.minus(heights[own], heights[next]);
+        lanes.two_products([dots[next], from_last], [dots[last], from_next])
+    };
+    [rate(0, 1, 2), rate(1, 2, 0), rate(2, 0, 1)]
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A sparse matrix over hinges, most of whose rows reach no farther than the next edges.
 
-use super::hinges::Hinges;
+use super::{four_hinges::FIVE, hinges::Hinges};
+use crate::simd::Lanes;
 
 /// Entries of one row: column and value.
 pub(super) type Row = Vec<(u32, f64)>;
+
+/// Coefficients of four hinges: those of themselves, and of the four neighbours of each.
+type FourRows = [[f32; 4]; FIVE];
 
 /// Coefficients of a hinge and its four neighbours at fixed places, everything farther off in lists.
 ///
@@ -12,68 +16,70 @@ pub(super) type Row = Vec<(u32, f64)>;
 /// errors of P change the rigidity by their square only.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HingeMatrix {
-    /// Diagonal coefficient of each hinge, and a 0 past the last for boundary edges.
-    own: Vec<f32>,
-    /// On each side of each hinge, of both neighbours there; again one pair more.
-    near: Vec<[[f32; 2]; 2]>,
+    /// Four rows at a time, and four columns at a time; past the last hinge 0.
+    rows: Vec<FourRows>,
+    columns: Vec<FourRows>,
     far: FarEntries,
-    /// Farther entries of the transposed matrix; its nearer entries are those above.
+    /// Farther entries of the transposed matrix.
     transposed_far: FarEntries,
 }
 
 impl HingeMatrix {
     pub(super) fn new(hinges: &Hinges, rows: &[Row]) -> Self {
-        let count = rows.len() + 1;
-        let (mut own, mut near) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut near = Vec::with_capacity(rows.len() + 1);
         let mut far = Vec::new();
         for (hinge, row) in rows.iter().enumerate() {
             let itself = [2 * hinge as u32];
             let places: Vec<u32> =
                 itself.iter().chain(&hinges.neighbours[hinge]).map(|half| half / 2).collect();
-            let mut coefficients = [0.0_f32; 5];
+            let mut coefficients = [0.0_f32; FIVE];
             for (column, value) in row {
                 match places.iter().position(|place| place == column) {
                     Some(place) => coefficients[place] = *value as f32,
                     None => far.push((hinge as u32, *column, *value as f32)),
                 }
             }
-            let [first, a, b, c, d] = coefficients;
-            own.push(first);
-            near.push([[a, b], [c, d]]);
+            near.push(coefficients);
         }
-        own.push(0.0);
-        near.push([[0.0; 2]; 2]);
+        // Of boundary edges.
+        near.push([0.0; FIVE]);
         let mut turned: Vec<MatrixEntry> =
             far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
         // Stable sort: the entries of a row stay in the order of their columns.
         turned.sort_by_key(|(row, ..)| *row);
         let [far, transposed_far] =
             [far, turned].map(|entries| FarEntries::new(rows.len(), entries));
-        Self { own, near, far, transposed_far }
+        Self {
+            rows: in_fours(rows.len(), |hinge| near[hinge]),
+            columns: in_fours(rows.len(), |hinge| near_column(hinges, &near, hinge)),
+            far,
+            transposed_far,
+        }
     }
 
-    /// One element of the product with each of the vectors of `values`.
+    /// Four elements of the product with the vectors of which `near` has what belongs to the coefficients, and `value`
+    /// any element.
     #[inline(always)]
-    pub(super) fn row<const COUNT: usize>(
+    pub(super) fn rows<L: Lanes>(
         &self,
-        hinge: usize,
-        neighbours: &[u32; 4],
-        value: impl Fn(usize) -> [f64; COUNT],
-    ) -> [f64; COUNT] {
-        let [[a, b], [c, d]] = self.near[hinge];
-        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), hinge, neighbours, value)
+        lanes: L,
+        batch: usize,
+        near: &[L::Four; FIVE],
+        value: impl Fn(usize) -> f64,
+    ) -> L::Four {
+        self.far.add(lanes, batch, combine(lanes, &self.rows[batch], near), value)
     }
 
-    /// One element of the product of the transposed matrix with each of the vectors of `values`.
+    /// Four elements of the product of the transposed matrix.
     #[inline(always)]
-    pub(super) fn column<const COUNT: usize>(
+    pub(super) fn columns<L: Lanes>(
         &self,
-        hinge: usize,
-        neighbours: &[u32; 4],
-        value: impl Fn(usize) -> [f64; COUNT],
-    ) -> [f64; COUNT] {
-        let near = self.near_column(hinge, neighbours);
-        combine(&near, self.transposed_far.row(hinge), hinge, neighbours, value)
+        lanes: L,
+        batch: usize,
+        near: &[L::Four; FIVE],
+        value: impl Fn(usize) -> f64,
+    ) -> L::Four {
+        self.transposed_far.add(lanes, batch, combine(lanes, &self.columns[batch], near), value)
     }
 
     /// Column and value of all entries of a row; some of them 0, and then any column.
@@ -82,45 +88,43 @@ impl HingeMatrix {
         hinge: usize,
         neighbours: &[u32; 4],
     ) -> impl Iterator<Item = (u32, f64)> {
-        let [[a, b], [c, d]] = self.near[hinge];
         let columns = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
-        let near = columns.zip([self.own[hinge], a, b, c, d].map(f64::from));
-        let far = self.far.row(hinge).iter();
-        near.chain(far.map(|(_, column, value)| (*column, f64::from(*value))))
-    }
-
-    /// The coefficients of a hinge in its own row and in those of its neighbours.
-    #[inline(always)]
-    fn near_column(&self, hinge: usize, neighbours: &[u32; 4]) -> [f32; 5] {
-        // If this edge is the next one of a neighbour in the triangle, the neighbour is the last one of this edge, and
-        // vice versa.
-        let halves = self.near.as_flattened();
-        let [a, b, c, d] = neighbours.map(|half| &halves[half as usize]);
-        [self.own[hinge], a[1], b[0], c[1], d[0]]
+        let near = self.rows[hinge / 4].map(|four| f64::from(four[hinge % 4]));
+        let far = self.far.batch(hinge / 4).iter();
+        let far = far.filter(move |(row, ..)| *row as usize == hinge);
+        columns.zip(near).chain(far.map(|(_, column, value)| (*column, f64::from(*value))))
     }
 }
 
-/// Σ coefficient · value of a hinge, its neighbours, and hinges farther off.
-#[inline(always)]
-fn combine<const COUNT: usize>(
-    near: &[f32; 5],
-    far: &[MatrixEntry],
-    hinge: usize,
-    neighbours: &[u32; 4],
-    value: impl Fn(usize) -> [f64; COUNT],
-) -> [f64; COUNT] {
-    let mut sum = [0.0; COUNT];
-    let mut add = |coefficient: f32, values: [f64; COUNT]| {
-        for (sum, value) in sum.iter_mut().zip(values) {
-            *sum += f64::from(coefficient) * value;
+/// Coefficients of `count` hinges, four at a time.
+fn in_fours(count: usize, of_hinge: impl Fn(usize) -> [f32; FIVE]) -> Vec<FourRows> {
+    let mut fours = vec![[[0.0; 4]; FIVE]; count.div_ceil(4)];
+    for hinge in 0..count {
+        for (four, coefficient) in fours[hinge / 4].iter_mut().zip(of_hinge(hinge)) {
+            four[hinge % 4] = coefficient;
         }
-    };
-    add(near[0], value(hinge));
-    for (coefficient, half) in near[1..].iter().zip(neighbours) {
-        add(*coefficient, value(*half as usize / 2));
     }
-    for (_, column, coefficient) in far {
-        add(*coefficient, value(*column as usize));
+    fours
+}
+
+/// The coefficients of a hinge in its own row and in those of its neighbours.
+fn near_column(hinges: &Hinges, rows: &[[f32; FIVE]], hinge: usize) -> [f32; FIVE] {
+    // If this edge is the next one of a neighbour in the triangle, the neighbour is the last one of this edge, and
+    // vice versa.
+    let of_neighbour = |place: usize, is_last: usize| {
+        let half = hinges.neighbours[hinge][place] as usize;
+        rows[half / 2][1 + 2 * (half % 2) + is_last]
+    };
+    let [a, b] = [of_neighbour(0, 1), of_neighbour(1, 0)];
+    [rows[hinge][0], a, b, of_neighbour(2, 1), of_neighbour(3, 0)]
+}
+
+/// Σ coefficient · value of four hinges.
+#[inline(always)]
+fn combine<L: Lanes>(lanes: L, coefficients: &FourRows, near: &[L::Four; FIVE]) -> L::Four {
+    let mut sum = lanes.product(lanes.widened(&coefficients[0]), near[0]);
+    for (four, value) in coefficients.iter().zip(near).skip(1) {
+        sum = lanes.plus(sum, lanes.product(lanes.widened(four), *value));
     }
     sum
 }
@@ -131,34 +135,45 @@ type MatrixEntry = (u32, u32, f32);
 /// Entries of rows most of which have none.
 #[derive(Clone, Debug, Default)]
 struct FarEntries {
-    /// First entry of each [`ROWS_PER_BUCKET`] rows, and end of the last.
+    /// First entry of each four rows, and end of the last.
     starts: Vec<u32>,
     entries: Vec<MatrixEntry>,
 }
-
-/// Rows of a bucket: their entries are stored together.
-const ROWS_PER_BUCKET: usize = 8;
 
 impl FarEntries {
     /// Builds the rows from entries in the order of their rows.
     fn new(row_count: usize, mut entries: Vec<MatrixEntry>) -> Self {
         entries.shrink_to_fit();
-        let ends = (0..=row_count.div_ceil(ROWS_PER_BUCKET)).map(|few| ROWS_PER_BUCKET * few);
+        let ends = (0..=row_count.div_ceil(4)).map(|batch| 4 * batch);
         let starts = ends
             .map(|end| entries.partition_point(|(row, ..)| (*row as usize) < end) as u32)
             .collect();
         Self { starts, entries }
     }
 
+    /// Entries of four rows.
     #[inline(always)]
-    fn row(&self, row: usize) -> &[MatrixEntry] {
-        let few = row / ROWS_PER_BUCKET;
-        let entries = &self.entries[self.starts[few] as usize..self.starts[few + 1] as usize];
+    fn batch(&self, batch: usize) -> &[MatrixEntry] {
+        &self.entries[self.starts[batch] as usize..self.starts[batch + 1] as usize]
+    }
+
+    /// Adds the products of four rows.
+    #[inline(always)]
+    fn add<L: Lanes>(
+        &self,
+        lanes: L,
+        batch: usize,
+        sum: L::Four,
+        value: impl Fn(usize) -> f64,
+    ) -> L::Four {
+        let entries = self.batch(batch);
         if entries.is_empty() {
-            return entries;
+            return sum;
         }
-        let start = entries.partition_point(|(own, ..)| (*own as usize) < row);
-        let count = entries[start..].partition_point(|(own, ..)| *own as usize == row);
-        &entries[start..start + count]
+        let mut numbers = lanes.to_numbers(sum);
+        for (row, column, coefficient) in entries {
+            numbers[*row as usize % 4] += f64::from(*coefficient) * value(*column as usize);
+        }
+        lanes.load_four(&numbers)
     }
 }

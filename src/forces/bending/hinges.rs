@@ -18,7 +18,7 @@ pub(super) enum AngleShare {
 
 impl AngleShare {
     /// Fraction of the angle for each side that takes part.
-    fn share(self) -> f64 {
+    pub(super) fn share(self) -> f64 {
         match self {
             Self::Shared => 0.5,
             Self::Clamped(_) => 1.0,

@@ -9,7 +9,8 @@ use super::{
     BendingLaw,
     angle::AngleAndChange,
     hinges::Hinges,
-    stiffness::{MomentPasses, Stiffness},
+    moment_passes::{MomentFactors, MomentPasses},
+    stiffness::Stiffness,
 };
 use crate::{
     forces::inelastic::{DeformationMode, Inelastic, InternalVariables, apply},
@@ -137,7 +138,8 @@ impl InelasticPlates {
     fn curvatures(&self, stiffness: &Stiffness, hinges: &Hinges, angles: &[f64]) -> Vec<[f64; 3]> {
         let mut passes = MomentPasses::new(hinges.count());
         passes.set_angles(angles);
-        stiffness.side_moments(hinges, &mut passes, |_| 0.0);
+        let factors = MomentFactors { hinges, stiffness, stabilisation: None };
+        factors.side_moments(&mut passes, |_| [0.0; 4]);
         let divided = passes.split_angles_of_sides();
         self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
     }

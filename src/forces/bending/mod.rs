@@ -11,7 +11,8 @@
 //! way round.
 //!
 //! `hinges` has the edges that fold, `plate` M of each triangle, `curvature` and `geometric_correction` P, `stiffness`
-//! S, `hinge_angles` the angles and their gradients, `stabilisation` a further energy of waves of two to four edges.
+//! S, `stabilisation` a further energy of waves of two to four edges, `moment_passes` the moments, `hinge_angles` the
+//! angles and their gradients.
 //!
 //! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any theory of
 //! hinges (the error is of second order). An edge between a triangle with three pinned vertices and one that moves is a
@@ -19,11 +20,13 @@
 
 mod angle;
 mod curvature;
+mod four_hinges;
 mod geometric_correction;
 mod hinge_angles;
 mod hinge_matrix;
 mod hinges;
 mod inelastic;
+mod moment_passes;
 mod plate;
 mod scalar_stiffness;
 mod stabilisation;
@@ -40,16 +43,17 @@ use crate::{
     material::{Material, PlateRigidity},
     mesh::{Mesh, hinge_angle_lanes},
     parallel::{BufferPool, reductions},
-    simd::{Kernel, Lanes, dispatch, lane_indices},
+    simd::{Kernel, Lanes, dispatch, lane_indices, write_lanes},
     vec3::Vec3,
 };
-use hinge_angles::HingeAngles;
+use hinge_angles::{AngleReferences, HingeAngles};
 use hinges::Hinges;
 use inelastic::InelasticPlates;
+use moment_passes::{MomentFactors, MomentPasses};
 use rayon::prelude::*;
 use stabilisation::Stabilisation;
 use std::sync::Arc;
-use stiffness::{MomentPasses, Stiffness};
+use stiffness::Stiffness;
 
 /// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,12 +84,14 @@ impl Dampings {
     }
 
     /// τ of a hinge, in s.
-    #[inline]
     fn of(&self, hinge: usize) -> f64 {
-        if let [time] = self.times.as_slice() {
-            return *time;
-        }
         self.times[self.starts.partition_point(|start| *start <= hinge) - 1]
+    }
+
+    /// τ of four hinges, in s.
+    #[inline]
+    fn of_four(&self, hinges: &[usize; 4]) -> [f64; 4] {
+        if let [time] = self.times.as_slice() { [*time; 4] } else { hinges.map(|one| self.of(one)) }
     }
 }
 
@@ -213,12 +219,20 @@ impl Bending {
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> f64 {
         let mut passes = MomentPasses::new(self.hinges.count());
-        let angles = self.angle_deviations(positions);
-        passes.set_angles(&angles);
-        let linear = 0.5 * self.stiffness.side_moments(&self.hinges, &mut passes, |_| 0.0);
+        passes.set_angles(&self.angle_deviations(positions));
+        let linear = 0.5 * self.factors().side_moments(&mut passes, |_| [0.0; 4]);
         let beyond =
             |plates: &InelasticPlates| plates.nonlinear_energy(passes.split_angles_of_sides());
-        linear + self.stabilisation_energy(&angles) + self.plates.as_ref().map_or(0.0, beyond)
+        linear + self.plates.as_ref().map_or(0.0, beyond)
+    }
+
+    /// What turns angles into moments.
+    fn factors(&self) -> MomentFactors<'_> {
+        MomentFactors {
+            hinges: &self.hinges,
+            stiffness: &self.stiffness,
+            stabilisation: self.stabilisation.as_ref().filter(|own| own.is_active()),
+        }
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
@@ -236,37 +250,26 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let mut passes = self.passes();
-        let Self {
-            hinges,
-            stiffness,
-            stabilisation,
-            hinge_angles,
-            rest_angles,
-            dampings,
-            plates,
-            ..
-        } = self;
         let StrainHistory { reference, inverse_beta } = history;
         let is_viscous = inverse_beta > 0.0;
-        assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
-        let angles = |hinge: usize, angle: f64| {
-            let rest = rest_angles[hinge];
-            let deviation = wrap_angle(angle - rest);
-            let change =
-                if is_viscous { wrap_angle(deviation + rest - reference[hinge]) } else { 0.0 };
-            [deviation, change]
-        };
-        hinge_angles.update(positions, hinges, angles, passes.angles_mut());
-        let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
-        let (angles, room) = passes.angles_and_room();
-        let mut work =
-            stabilisation.as_mut().map_or(0.0, |s| s.update_moments(hinges, angles, room));
-        work += stiffness.side_moments(hinges, &mut passes, viscosity);
-        if let Some(plates) = plates {
-            work += 2.0 * plates.add_nonlinear_moments(hinges, &mut passes);
+        let rest = self.rest_angles.as_slice();
+        assert!(!is_viscous || reference.len() == rest.len(), "one past angle per hinge");
+        let references = AngleReferences { rest, past: is_viscous.then_some(reference) };
+        self.hinge_angles.update(positions, &self.hinges, references, passes.angles_mut());
+        let mut work = self.moments(&mut passes);
+        if let Some(plates) = &mut self.plates {
+            work += 2.0 * plates.add_nonlinear_moments(&self.hinges, &mut passes);
         }
         self.gather_forces(passes, -1.0, forces);
         0.5 * work
+    }
+
+    /// First half of the moments, see [`MomentFactors::side_moments`].
+    fn moments(&self, passes: &mut MomentPasses) -> f64 {
+        let viscosity = |hinges: &[usize; 4]| {
+            self.dampings.of_four(hinges).map(|time| time * self.inverse_beta)
+        };
+        self.factors().side_moments(passes, viscosity)
     }
 
     /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
@@ -279,33 +282,24 @@ impl Bending {
     /// First half of the moments of the rates at which hinges fold along `direction`.
     fn moments_of_rates(&mut self, direction: &[Vec3]) -> MomentPasses {
         let mut passes = self.passes();
-        let Self { hinges, stiffness, stabilisation, hinge_angles, dampings, inverse_beta, .. } =
-            self;
-        hinge_angles.fold_rates(direction, hinges, passes.angles_mut());
-        let (angles, room) = passes.angles_and_room();
-        if let Some(stabilisation) = stabilisation {
-            stabilisation.update_moments(hinges, angles, room);
-        }
-        stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
+        self.hinge_angles.fold_rates(direction, &self.hinges, passes.angles_mut());
+        self.moments(&mut passes);
         passes
     }
 
     /// Arrays for the passes, in the shared buffer.
     fn passes(&self) -> MomentPasses {
         let count = self.hinges.count();
-        MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
+        let numbers = self.buffers.take_numbers(MomentPasses::length_for(&self.hinges));
+        MomentPasses::from_buffer(numbers, count)
     }
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
     fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
-        let Self { hinges, stiffness, stabilisation, hinge_angles, .. } = self;
-        let inverse_lengths = hinge_angles.inverse_lengths();
-        let total = |hinge: usize, moment: f64| {
-            let added = stabilisation.as_ref().map_or(0.0, |s| s.moment(hinge));
-            (moment + added) * inverse_lengths[hinge]
-        };
-        let loads = stiffness.hinge_moments(hinges, &mut passes, total);
-        hinge_angles.gather(loads, hinges, sign, out);
+        let Self { hinges, hinge_angles, .. } = self;
+        self.factors().hinge_moments(&mut passes, hinge_angles.inverse_lengths());
+        let (loads, room) = passes.loads_and_room();
+        hinge_angles.gather(loads, room, hinges, sign, out);
         self.buffers.give(passes.into_buffer());
     }
 
@@ -349,8 +343,11 @@ impl Kernel for MeasureAngles<'_> {
         for (batch, angles) in angles.chunks_mut(4).enumerate() {
             let own = lane_indices(4 * batch, vertices.len());
             let corner = |c: usize| lanes.vectors(|k| &positions[vertices[own[k]][c] as usize]);
-            let found = hinge_angle_lanes(lanes, &[corner(0), corner(1), corner(2), corner(3)]);
-            angles.copy_from_slice(&found[..angles.len()]);
+            let found = lanes.to_numbers(hinge_angle_lanes(
+                lanes,
+                &[corner(0), corner(1), corner(2), corner(3)],
+            ));
+            write_lanes(angles, &found);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(in crate::forces) fn scalar_stiffness(bending: &Bending, mesh: &Mesh) -> Sca
     let elastic = match stabilisation.as_ref().filter(|own| own.is_active()) {
         Some(own) => {
             let deviations = own.deviation_matrix(hinges, &rates);
-            let weights = diagonal(hinges.count(), |hinge| own.stiffness(hinge));
+            let weights = diagonal(hinges.count(), |hinge| own.stiffness_of(hinge));
             &plate + &congruent(&deviations, &weights)
         }
         None => plate,
@@ -114,14 +114,13 @@ fn angles_of_sides(hinges: &Hinges, correction: &HingeMatrix, rates: &Matrix) ->
 fn moments_of_sides(hinges: &Hinges, stiffness: &Stiffness) -> Matrix {
     let count = 2 * hinges.count();
     let mut entries = TriMatI::new((count, count));
-    for (hinge, rows) in stiffness.rows.iter().enumerate() {
-        let neighbours = &hinges.neighbours[hinge];
-        for (side, row) in rows.iter().enumerate() {
-            let half = 2 * hinge + side;
+    for (hinge, neighbours) in hinges.neighbours.iter().enumerate() {
+        for side in 0..2 {
+            let (half, row) = (2 * hinge + side, stiffness.row(hinge, side));
             let places = [half as u32, neighbours[2 * side], neighbours[2 * side + 1]];
             for (place, value) in places.iter().zip(row) {
                 if (*place as usize) < count {
-                    entries.add_triplet(half, *place as usize, *value);
+                    entries.add_triplet(half, *place as usize, value);
                 }
             }
         }

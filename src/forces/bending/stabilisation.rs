@@ -17,12 +17,12 @@
 
 use super::{
     Bending,
-    angle::AngleAndChange,
+    four_hinges::{FIVE, Pair},
     geometric_correction::{HingePatch, patches},
     hinge_matrix::{HingeMatrix, Row},
     hinges::{AngleShare, Hinges},
 };
-use crate::{material::Material, mesh::Mesh, parallel::reductions};
+use crate::{material::Material, mesh::Mesh, simd::Lanes};
 use nalgebra::SVector;
 use rayon::prelude::*;
 use sprs::{CsMatI, TriMatI};
@@ -55,10 +55,10 @@ pub(super) struct Stabilisation {
     deviations: [HingeMatrix; 2],
     /// 1/(w_e d_e²) of each hinge.
     normalisation: Vec<f64>,
-    /// k_e/(w_e d_e²), in N·m.
-    stiffness: Vec<f64>,
-    /// Moment of each hinge at the last evaluation, in N·m.
-    moments: Vec<f64>,
+    /// k_e/(w_e d_e²) of four hinges at a time, in N·m; past the last 0.
+    pub(super) stiffness: Vec<[f64; 4]>,
+    /// Whether any of it is not 0.
+    is_active: bool,
     /// Factor on the membrane modulus of each triangle; empty where all are 1.
     stretch_scales: Vec<f64>,
 }
@@ -81,8 +81,8 @@ impl Stabilisation {
             .collect();
         Self {
             deviations: [HingeMatrix::new(hinges, &first), HingeMatrix::new(hinges, &second)],
-            stiffness: vec![0.0; hinges.count()],
-            moments: Vec::new(),
+            stiffness: vec![[0.0; 4]; hinges.count().div_ceil(4)],
+            is_active: false,
             normalisation,
             stretch_scales,
         }
@@ -110,75 +110,9 @@ impl Stabilisation {
                 * modulus
                 * area_beside(mesh, hinges, hinge);
             let missing = (least - mean(bend_scales) * rigidity).max(0.0);
-            self.stiffness[hinge] = missing * self.normalisation[hinge];
+            self.stiffness[hinge / 4][hinge % 4] = missing * self.normalisation[hinge];
         }
-        self.moments.clear();
-        if self.stiffness.iter().any(|stiffness| *stiffness > 0.0) {
-            self.moments.resize(hinges.count(), 0.0);
-        }
-    }
-
-    /// Finds the moments of given angles. Returns Σ moment · angle, twice the energy, in J. `room` is for three
-    /// numbers for each hinge and as many more.
-    pub(super) fn update_moments(
-        &mut self,
-        hinges: &Hinges,
-        angles: &[AngleAndChange],
-        room: &mut [f64],
-    ) -> f64 {
-        if !self.is_active() {
-            return 0.0;
-        }
-        let work = self.deviate_from_surroundings(hinges, angles, room);
-        let (patches, shares) = split_room(room, hinges);
-        for (share, stiffness) in shares.iter_mut().zip(&self.stiffness) {
-            *share *= stiffness;
-        }
-        let shares = &*shares;
-        self.deviate(hinges, patches, |hinge| shares[hinge]);
-        let mut moments = std::mem::take(&mut self.moments);
-        self.gather(hinges, patches, &mut moments);
-        self.moments = moments;
-        work
-    }
-
-    /// Writes VVᵀθ̂ to the second part of `room`. Returns twice the energy, in J.
-    fn deviate_from_surroundings(
-        &self,
-        hinges: &Hinges,
-        angles: &[AngleAndChange],
-        room: &mut [f64],
-    ) -> f64 {
-        let (patches, shares) = split_room(room, hinges);
-        // The angle past the last hinge is 0.
-        self.deviate(hinges, patches, |hinge| angles.get(hinge).map_or(0.0, |own| own[0]));
-        let count = hinges.count();
-        self.gather(hinges, patches, &mut shares[..count]);
-        shares[count] = 0.0;
-        let shares = &*shares;
-        reductions::sum_blocked(count, reductions::MIN_ELEMENTS_PER_TASK, |hinge| {
-            self.stiffness[hinge] * shares[hinge].powi(2)
-        })
-    }
-
-    /// Vᵀ times values of the hinges: two deviations of each patch, and 0 past the last.
-    fn deviate(
-        &self,
-        hinges: &Hinges,
-        patches: &mut [[f64; 2]],
-        value: impl Fn(usize) -> f64 + Sync,
-    ) {
-        let each = patches[..hinges.count()].par_iter_mut().enumerate();
-        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
-            .for_each(|(hinge, patch)| *patch = self.deviation(hinges, hinge, &value));
-        patches[hinges.count()] = [0.0; 2];
-    }
-
-    /// V times deviations of the patches.
-    fn gather(&self, hinges: &Hinges, patches: &[[f64; 2]], results: &mut [f64]) {
-        let each = results.par_iter_mut().enumerate();
-        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
-            .for_each(|(hinge, result)| *result = self.gathered(hinges, hinge, |f| patches[f]));
+        self.is_active = self.stiffness.as_flattened().iter().any(|stiffness| *stiffness > 0.0);
     }
 
     /// VVᵀ of the angles that `rates` gives, one row for each hinge.
@@ -206,61 +140,44 @@ impl Stabilisation {
         sum
     }
 
-    /// Energy of given angles, in J.
-    fn energy(&self, hinges: &Hinges, angles: &[f64]) -> f64 {
-        let angles: Vec<AngleAndChange> = angles.iter().map(|angle| [*angle, 0.0]).collect();
-        let mut room = vec![0.0; 3 * (angles.len() + 1)];
-        0.5 * self.deviate_from_surroundings(hinges, &angles, &mut room)
-    }
-
     /// Whether any hinge is stiffened.
     pub(super) fn is_active(&self) -> bool {
-        !self.moments.is_empty()
+        self.is_active
     }
 
     /// Stiffness of a hinge, k_e/(w_e d_e²), in N·m.
-    #[inline(always)]
-    pub(super) fn stiffness(&self, hinge: usize) -> f64 {
-        self.stiffness[hinge]
+    pub(super) fn stiffness_of(&self, hinge: usize) -> f64 {
+        self.stiffness[hinge / 4][hinge % 4]
     }
 
-    /// Both deviations of the patch of a hinge, for values of the hinges.
+    /// Vᵀ times numbers of the hinges: both deviations of the patches of four hinges, for the numbers `near` them.
     #[inline(always)]
-    pub(super) fn deviation(
+    pub(super) fn deviations<L: Lanes>(
         &self,
-        hinges: &Hinges,
-        hinge: usize,
+        lanes: L,
+        batch: usize,
+        near: &[L::Four; FIVE],
         value: impl Fn(usize) -> f64,
-    ) -> [f64; 2] {
-        let near = &hinges.neighbours[hinge];
-        [0, 1].map(|k| self.deviations[k].row(hinge, near, |f| [value(f)])[0])
+    ) -> [L::Four; 2] {
+        let [first, second] = &self.deviations;
+        [first.rows(lanes, batch, near, &value), second.rows(lanes, batch, near, &value)]
     }
 
-    /// V times deviations of the patches, at a hinge.
+    /// V times deviations of the patches, at four hinges, for those of the patches near them.
     #[inline(always)]
-    pub(super) fn gathered(
+    pub(super) fn gathered<L: Lanes>(
         &self,
-        hinges: &Hinges,
-        hinge: usize,
-        deviations: impl Fn(usize) -> [f64; 2],
-    ) -> f64 {
-        let near = &hinges.neighbours[hinge];
-        let one = |k: usize| self.deviations[k].column(hinge, near, |f| [deviations(f)[k]])[0];
-        one(0) + one(1)
+        lanes: L,
+        batch: usize,
+        [one, other]: &[[L::Four; FIVE]; 2],
+        deviations: &[Pair],
+    ) -> L::Four {
+        let [first, second] = &self.deviations;
+        lanes.plus(
+            first.columns(lanes, batch, one, |f| deviations[f][0]),
+            second.columns(lanes, batch, other, |f| deviations[f][1]),
+        )
     }
-
-    /// Moment of a hinge at the last evaluation, in N·m.
-    #[inline(always)]
-    pub(super) fn moment(&self, hinge: usize) -> f64 {
-        self.moments.get(hinge).copied().unwrap_or(0.0)
-    }
-}
-
-/// Two numbers for the patch of each hinge and one for each hinge, one more of either for boundary edges.
-fn split_room<'a>(room: &'a mut [f64], hinges: &Hinges) -> (&'a mut [[f64; 2]], &'a mut [f64]) {
-    let count = hinges.count() + 1;
-    let (patches, shares) = room.split_at_mut(2 * count);
-    (patches.as_chunks_mut().0, &mut shares[..count])
 }
 
 /// Area of the triangles at a hinge, in m².
@@ -346,11 +263,6 @@ impl Bending {
         for cloth in 0..self.materials.len() {
             self.update_stabilisation(mesh, cloth);
         }
-    }
-
-    /// Energy of the stabilisation, in J.
-    pub(super) fn stabilisation_energy(&self, angles: &[f64]) -> f64 {
-        self.stabilisation.as_ref().map_or(0.0, |own| own.energy(&self.hinges, angles))
     }
 
     /// Follows a change of the material of a cloth.

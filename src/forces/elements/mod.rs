@@ -101,6 +101,9 @@ pub trait Elements: Send + Sync {
         false
     }
 
+    /// Predicts for the first tangent of a step the stress at its start, without viscosity.
+    fn carry_stress(&mut self, _start: &[Vec3]) {}
+
     /// Predicts, to first order, the stress after the displacement `direction` from the shape last
     /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
     fn predict_stress(&mut self, _direction: &[Vec3]) {}

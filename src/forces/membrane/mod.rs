@@ -19,18 +19,18 @@ mod tangent;
 pub use tangent::TriangleTangent;
 
 use super::{
-    inelastic::{DeformationMode, Inelastic, MaterialHistory, apply},
+    inelastic::{DeformationMode, MaterialHistory},
     strain_history::{Strain, StrainHistory},
 };
 use crate::{
     material::Material,
     mesh::{Incidence, Mesh, ShapeGradients},
     parallel::{BufferPool, reductions},
+    simd::dispatch,
     vec3::Vec3,
 };
-use batch::TriangleBatch;
-use buckling::{BucklingLaw, buckling_stress};
-use laws::{InelasticTriangles, ViscoelasticTriangles, factors};
+use batch::{StressPoint, Tangents, TriangleBatch};
+use laws::{EnergyDensity, InelasticTriangles, ViscoelasticTriangles, factors};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -69,13 +69,8 @@ impl MembraneModuli {
         self
     }
 
-    /// The elastic law of a triangle of an area.
-    #[inline(always)]
-    fn buckling_law(&self, area: f64) -> BucklingLaw {
-        BucklingLaw { moduli: self.elastic, critical: buckling_stress(self.bending, area) }
-    }
-
     /// Viscous moduli alone: C·τ/β.
+    #[inline(always)]
     fn viscous(&self, inverse_beta: f64) -> [f64; 4] {
         let stretch = self.stretch_damping * inverse_beta;
         let shear = self.shear_damping * inverse_beta;
@@ -187,12 +182,18 @@ impl Membrane {
 
     /// Strain of every triangle at `positions`.
     pub fn strains(&self, positions: &[Vec3], strains: &mut [Strain]) {
-        let each = (strains, self.triangles.as_slice(), self.gradients.as_slice()).into_par_iter();
-        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
-            |(strain, corners, gradients)| {
-                *strain = green_strain(&derivatives(corners, gradients, positions));
-            },
-        );
+        self.batch().measure(positions, strains);
+    }
+
+    fn batch(&self) -> TriangleBatch<'_> {
+        let Self { triangles, gradients, areas, .. } = self;
+        TriangleBatch { triangles, gradients, areas }
+    }
+
+    /// The law without internal variables, its viscosity for derivatives alone.
+    fn viscoelastic(&self, inverse_beta: f64) -> ViscoelasticTriangles<'_> {
+        let Self { moduli, law_of_triangle, areas, .. } = self;
+        ViscoelasticTriangles { moduli, law_of_triangle, areas, reference: &[], inverse_beta }
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
@@ -252,138 +253,49 @@ impl Membrane {
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
     pub fn predict_stress(&self, direction: &[Vec3], predicted_stress: &mut [Tension]) {
+        let Self { shape, stresses, scales, .. } = self;
+        let at = StressPoint::After { shape, stresses, displacement: direction };
+        let law = self.viscoelastic(self.inverse_beta);
         match self.history.inelastic() {
-            None => {
-                self.predict_by(direction, predicted_stress, |t, strain| {
-                    self.viscoelastic_triangles(t, strain)
-                });
-            }
+            None => self.batch().tensions(at, predicted_stress, &law),
             Some(inelastic) => {
-                self.predict_by(direction, predicted_stress, |t, strain| {
-                    self.inelastic_triangles(inelastic, t, strain)
-                });
+                let law = InelasticTriangles { inelastic, scales, viscous: law };
+                self.batch().tensions(at, predicted_stress, &law);
             }
         }
     }
 
-    /// Version for any derivatives of the stress of a triangle by its strain.
-    fn predict_by(
-        &self,
-        direction: &[Vec3],
-        predicted_stress: &mut [Tension],
-        moduli: impl Fn(usize, &Strain) -> [f64; 4] + Sync,
-    ) {
-        let Self { triangles, gradients, areas, shape, stresses, .. } = self;
-        TriangleBatch { triangles, gradients, areas }.strain_rates(
-            shape,
-            direction,
-            predicted_stress,
-            |t, strain, rate| {
-                let step = apply(&moduli(t, strain), rate);
-                let stress = &stresses[t];
-                self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
-            },
-        );
+    /// The part of the stress at `positions` that enters the tangents, without viscosity or internal variables.
+    pub fn elastic_stress(&self, positions: &[Vec3], tensions: &mut [Tension]) {
+        let law = self.viscoelastic(0.0);
+        self.batch().tensions(StressPoint::At(positions), tensions, &law);
     }
 
-    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted_stress` stress, or
+    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
     /// of the stress there is.
     #[must_use]
-    pub fn tangents(
-        &self,
-        triangles: &[u32],
-        predicted_stress: Option<&[Tension]>,
-    ) -> Vec<TriangleTangent> {
+    pub fn tangents(&self, members: &[u32], predicted: Option<&[Tension]>) -> Vec<TriangleTangent> {
+        let Self { shape, stresses, scales, .. } = self;
+        let (batch, law) = (self.batch(), self.viscoelastic(self.inverse_beta));
         match self.history.inelastic() {
-            None => self.tangents_by(triangles, predicted_stress, |t, strain| {
-                self.viscoelastic_triangles(t, strain)
-            }),
-            Some(inelastic) => self.tangents_by(triangles, predicted_stress, |t, strain| {
-                self.inelastic_triangles(inelastic, t, strain)
-            }),
+            None => dispatch(Tangents { batch, members, shape, stresses, predicted, law: &law }),
+            Some(inelastic) => {
+                let law = &InelasticTriangles { inelastic, scales, viscous: law };
+                dispatch(Tangents { batch, members, shape, stresses, predicted, law })
+            }
         }
-    }
-
-    /// Version for any derivatives of the stress of a triangle by its strain.
-    fn tangents_by(
-        &self,
-        triangles: &[u32],
-        predicted_stress: Option<&[Tension]>,
-        moduli: impl Fn(usize, &Strain) -> [f64; 4],
-    ) -> Vec<TriangleTangent> {
-        let tangent = |triangle: &u32| {
-            let t = *triangle as usize;
-            let tension =
-                predicted_stress.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
-            self.tangent_by(t, &moduli, tension)
-        };
-        triangles.iter().map(tangent).collect()
     }
 
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
-        let tension = self.tension(triangle, &self.stresses[triangle]);
-        match self.history.inelastic() {
-            None => self.tangent_by(triangle, &|t, e| self.viscoelastic_triangles(t, e), tension),
-            Some(inelastic) => {
-                let moduli = |t: usize, e: &Strain| self.inelastic_triangles(inelastic, t, e);
-                self.tangent_by(triangle, &moduli, tension)
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn tangent_by(
-        &self,
-        triangle: usize,
-        moduli: &impl Fn(usize, &Strain) -> [f64; 4],
-        tension: Tension,
-    ) -> TriangleTangent {
-        let (area, s) = (self.areas[triangle], self.derivatives(triangle));
-        let moduli = moduli(triangle, &green_strain(&s)).map(|value| (area * value) as f32);
-        TriangleTangent::new(&s, moduli, tension, &self.gradients[triangle])
-    }
-
-    /// Part of a stress that enters the tangent of a triangle.
-    #[inline(always)]
-    fn tension(&self, triangle: usize, stress: &Strain) -> Tension {
-        tensile_part(stress).map(|value| (self.areas[triangle] * value) as f32)
-    }
-
-    /// Derivatives of the shape last evaluated along warp and weft.
-    #[inline(always)]
-    fn derivatives(&self, triangle: usize) -> [Vec3; 2] {
-        derivatives(&self.triangles[triangle], &self.gradients[triangle], &self.shape)
-    }
-
-    /// Derivatives of the stress of a triangle by its strain for viscoelastic materials.
-    #[inline(always)]
-    fn viscoelastic_triangles(&self, triangle: usize, strain: &Strain) -> [f64; 4] {
-        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let elastic = moduli.buckling_law(self.areas[triangle]).tangent(strain);
-        let viscous = moduli.viscous(self.inverse_beta);
-        std::array::from_fn(|k| elastic[k] + viscous[k])
-    }
-
-    /// Derivatives of the stress of a triangle by its strain for inelastic materials.
-    fn inelastic_triangles(
-        &self,
-        inelastic: &Inelastic,
-        triangle: usize,
-        strain: &Strain,
-    ) -> [f64; 4] {
-        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let factors = factors(&self.scales, triangle);
-        let inner = inelastic.respond(triangle, strain).scaled(factors).moduli;
-        let viscous = moduli.viscous(self.inverse_beta);
-        std::array::from_fn(|k| inner[k] + viscous[k])
+        self.tangents(&[triangle as u32], None)[0]
     }
 
     /// Elastic energy at `positions`.
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> MembraneEnergy {
-        let mut energy = MembraneEnergy::default();
+        let (mut energy, law) = (MembraneEnergy::default(), self.viscoelastic(0.0));
         for (t, corners) in self.triangles.iter().enumerate() {
             let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
             let area = self.areas[t];
@@ -395,9 +307,7 @@ impl Membrane {
                 energy.shear += area * by_shear * shear;
                 continue;
             }
-            let moduli = &self.moduli[self.law_of_triangle[t] as usize];
-            let (stress, density) = moduli.buckling_law(area).respond(&strain);
-            let shear = 0.5 * strain[2] * stress[2];
+            let (density, shear) = dispatch(EnergyDensity { law: &law, triangle: t, strain });
             energy.stretch += area * (density - shear);
             energy.shear += area * shear;
         }

@@ -88,21 +88,10 @@ impl ElementSet {
     }
 
     /// Predicts for the first tangent of a stage the stresses at `start`, without viscosity. Those of its initial guess
-    /// are dominated by the second-order stretch of vertices that were extrapolated along straight lines. The forces
-    /// are written nowhere that counts: `scratch` and `zero` are vectors of all vertices, the latter 0.
-    pub(crate) fn carry_stress(
-        &mut self,
-        stage: &Stage,
-        start: &[Vec3],
-        scratch: &mut [Vec3],
-        zero: &[Vec3],
-    ) {
-        let each = self.kinds.iter_mut().zip(&stage.base_measures);
-        for (elements, reference) in each.filter(|(one, _)| one.carries_stress()) {
-            elements.begin_stage(stage.duration / stage.extrapolation_factor);
-            let history = StrainHistory { reference: reference.as_slice(), inverse_beta: 0.0 };
-            elements.evaluate(start, history, scratch);
-            elements.predict_stress(zero);
+    /// are dominated by the second-order stretch of vertices that were extrapolated along straight lines.
+    pub(crate) fn carry_stress(&mut self, start: &[Vec3]) {
+        for elements in self.kinds.iter_mut().filter(|one| one.carries_stress()) {
+            elements.carry_stress(start);
         }
     }
 

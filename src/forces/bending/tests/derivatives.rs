@@ -6,7 +6,7 @@ use super::samples::{
 };
 use crate::{
     forces::{
-        bending::{Bending, angle::extrapolate_angle, stiffness::MomentPasses},
+        bending::{Bending, angle::extrapolate_angle, moment_passes::MomentPasses},
         strain_history::StrainHistory,
     },
     mesh::{Mesh, Polygons},
@@ -226,9 +226,9 @@ fn of_one_hinge_the_product_is_weight_times_gradients() {
 
 /// Elastic moment of the first hinge when it alone folds by 1, in N·m.
 fn moment_of_unit_angle(bending: &Bending) -> f64 {
-    let Bending { stiffness, hinges, .. } = bending;
-    let mut passes = MomentPasses::new(hinges.count());
+    let mut passes = MomentPasses::new(bending.hinge_count());
     passes.angles_mut()[0] = [1.0, 0.0];
-    stiffness.side_moments(hinges, &mut passes, |_| 0.0);
-    stiffness.hinge_moments(hinges, &mut passes, |_, moment| moment)[0]
+    bending.factors().side_moments(&mut passes, |_| [0.0; 4]);
+    bending.factors().hinge_moments(&mut passes, &[1.0]);
+    passes.loads_and_room().0[0]
 }

@@ -5,6 +5,7 @@ mod clamp;
 mod derivatives;
 mod invariants;
 mod moduli;
+mod passes;
 mod robustness;
 mod samples;
 mod stabilisation;

@@ -3,7 +3,7 @@
 
 use super::samples::{FABRIC, PATTERNS, Pattern, Point, Sheet, bending};
 use crate::{
-    forces::bending::{Bending, stiffness::MomentPasses},
+    forces::bending::{Bending, moment_passes::MomentPasses},
     material::PlateRigidity,
     mesh::Mesh,
 };
@@ -17,10 +17,9 @@ fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
     for hinge in 0..count {
         let mut passes = MomentPasses::new(count);
         passes.angles_mut()[hinge] = [1.0, 0.0];
-        bending.stiffness.side_moments(&bending.hinges, &mut passes, |_| 0.0);
-        let moments =
-            bending.stiffness.hinge_moments(&bending.hinges, &mut passes, |_, moment| moment);
-        full.column_mut(hinge).copy_from_slice(&moments[..count]);
+        bending.factors().side_moments(&mut passes, |_| [0.0; 4]);
+        bending.factors().hinge_moments(&mut passes, &vec![1.0; count]);
+        full.column_mut(hinge).copy_from_slice(&passes.loads_and_room().0[..count]);
     }
     full
 }
