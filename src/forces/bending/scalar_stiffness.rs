@@ -34,7 +34,7 @@ pub(in crate::forces) fn scalar_stiffness(bending: &Bending, mesh: &Mesh) -> Sca
         }
         None => plate,
     };
-    ScalarStiffness::new(elastic, viscous)
+    ScalarStiffness::new(&elastic, &viscous)
 }
 
 /// AᵀBA.
