@@ -79,7 +79,7 @@ fn columns_of_row<'a>(
     let far = far.take_while(move |column| *column < row);
     let outer = scalars.far(row).iter().map(|column| *column as usize);
     let outer = outer.filter(move |column| *column < row);
-    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer)
+    near.chain(far).chain(std::iter::once(row)).chain(scalars.lower(row)).chain(outer)
 }
 
 /// Sums PᵀHP of a group of rows.
@@ -182,7 +182,7 @@ impl<L: Lanes> GroupEntries<'_, L> {
     #[inline(always)]
     fn add_scalars(&mut self, row: usize) {
         let first = self.first;
-        for (column, value) in self.near.scalars.row(row - first) {
+        for (column, value) in self.near.scalars.left(row - first) {
             self.add_scalar(first + column, value);
         }
         let scalars = self.matrix.scalars();
