@@ -28,7 +28,7 @@ pub struct ScalarPattern {
 
 impl ScalarPattern {
     /// Those entries of a symmetric matrix that `is_kept(row, column)`, which is the same in either order of both.
-    pub(crate) fn of(matrix: &CsMatI<f64, u32>, is_kept: impl Fn(usize, usize) -> bool) -> Self {
+    pub(crate) fn of<N>(matrix: &CsMatI<N, u32>, is_kept: impl Fn(usize, usize) -> bool) -> Self {
         const { assert!(GROUP == 1 << u8::BITS) };
         let mut own = Self { near_starts: vec![0], far_starts: vec![0], ..Self::default() };
         for row in 0..matrix.rows() {
@@ -37,6 +37,8 @@ impl ScalarPattern {
             let kept = columns.filter(|column| is_kept(row, **column as usize)).copied();
             own.push_row(row, &kept.collect::<Vec<u32>>());
         }
+        own.near_columns.shrink_to_fit();
+        own.far_columns.shrink_to_fit();
         own
     }
 
@@ -102,9 +104,17 @@ pub struct ScalarCouplings {
 
 impl ScalarCouplings {
     /// The entries of a symmetric matrix on a pattern, and its diagonal with all that the pattern leaves out added to
-    /// it, so that the sum of each row stays.
-    pub(crate) fn of(matrix: &CsMatI<f64, u32>, pattern: Arc<ScalarPattern>) -> (Self, Vec<f64>) {
-        let mut own = Self::default();
+    /// it, so that the sum of each row stays. `number` turns what the matrix is stored as into entries.
+    pub(crate) fn of<N>(
+        matrix: &CsMatI<N, u32>,
+        number: impl Fn(&N) -> f64,
+        pattern: Arc<ScalarPattern>,
+    ) -> (Self, Vec<f64>) {
+        let mut own = Self {
+            near_values: Vec::with_capacity(pattern.near_columns.len()),
+            far_values: Vec::with_capacity(pattern.far_columns.len()),
+            pattern: Arc::clone(&pattern),
+        };
         let mut diagonal = vec![0.0; matrix.rows()];
         for (row, diagonal) in diagonal.iter_mut().enumerate() {
             let slots = matrix.indptr().outer_inds_sz(row);
@@ -112,16 +122,16 @@ impl ScalarCouplings {
             let mut near = pattern.near(row).peekable();
             let mut far = pattern.far(row).iter().peekable();
             for (column, value) in entries {
+                let value = number(value);
                 if near.next_if_eq(&(*column as usize)).is_some() {
-                    own.near_values.push(*value as f32);
+                    own.near_values.push(value as f32);
                 } else if far.next_if(|next| *next == column).is_some() {
-                    own.far_values.push(*value as f32);
+                    own.far_values.push(value as f32);
                 } else {
                     *diagonal += value;
                 }
             }
         }
-        own.pattern = pattern;
         (own, diagonal)
     }
 
@@ -343,7 +353,7 @@ mod tests {
     fn the_product_is_that_of_the_dense_matrix() {
         let matrix = symmetric();
         let (scalars, _) =
-            ScalarCouplings::of(&matrix, Arc::new(ScalarPattern::of(&matrix, is_kept)));
+            ScalarCouplings::of(&matrix, f64::clone, Arc::new(ScalarPattern::of(&matrix, is_kept)));
         let mut dense = to_dense(&matrix) * 3.0;
         for (row, column) in (0..COUNT).flat_map(|row| (0..COUNT).map(move |other| (row, other))) {
             if row == column || !is_kept(row, column) {
@@ -383,7 +393,7 @@ mod tests {
         let choices: [fn(usize, usize) -> bool; 3] = [|_, _| true, is_kept, |_, _| false];
         for is_kept in choices {
             let pattern = ScalarPattern::of(&matrix, is_kept);
-            let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
+            let (scalars, diagonal) = ScalarCouplings::of(&matrix, f64::clone, Arc::new(pattern));
             let mut found = vec![[0.0; 4]; COUNT];
             scalars.add_product(&ones, &mut found);
             for (sum, own) in found.iter_mut().zip(&diagonal) {

@@ -165,7 +165,7 @@ impl TangentMatrix {
     pub(crate) fn set_scalars(&mut self, matrix: &CsMatI<f64, u32>) {
         let matrix = self.ordering.permuted(matrix);
         let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| true));
-        self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, pattern).0));
+        self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, f64::clone, pattern).0));
     }
 
     /// Removes the scalar part outside of the diagonal.

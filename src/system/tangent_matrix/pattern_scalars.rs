@@ -15,10 +15,11 @@ pub(super) struct PatternScalars {
 
 impl PatternScalars {
     /// The numbers of those entries of a symmetric matrix that the pattern has a block for, times a factor; they are
-    /// subtracted from `remainders`, one for each row.
-    pub(super) fn new(
+    /// subtracted from `remainders`, one for each row. `number` turns what the matrix is stored as into entries.
+    pub(super) fn new<N>(
         pattern: &Pattern,
-        matrix: &CsMatI<f64, u32>,
+        matrix: &CsMatI<N, u32>,
+        number: impl Fn(&N) -> f64,
         factor: f64,
         remainders: &mut [f64],
     ) -> Self {
@@ -36,6 +37,7 @@ impl PatternScalars {
                 far.slot(row, column).map(|slot| &mut own.far[slot])
             };
             if let Some(place) = place {
+                let value = number(value);
                 *place = (value * factor) as f32;
                 remainders[i] -= value;
             }
@@ -84,7 +86,8 @@ mod tests {
         let entries: CsMatI<f64, u32> = entries.to_csr();
         let mut remainders: Vec<f64> =
             entries.outer_iterator().map(|row| row.data().iter().sum()).collect();
-        PatternScalars::new(matrix.pattern(), &entries, 2.0, &mut remainders).add_to(&mut matrix);
+        PatternScalars::new(matrix.pattern(), &entries, f64::clone, 2.0, &mut remainders)
+            .add_to(&mut matrix);
         for row in 0..count {
             for column in 0..count {
                 let is_there = row != column && row.abs_diff(column) <= 2;

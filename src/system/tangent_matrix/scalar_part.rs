@@ -62,15 +62,13 @@ impl ScalarPart {
         let by_rows = ordering.permuted(&stiffness.entries);
         let at =
             |entry: &Vector2<f32>| f64::from(entry.x) + f64::from(entry.y) * stiffness.inverse_beta;
-        let matrix = by_rows.map(at);
         if self.revision != stiffness.revision {
-            self.outside_pattern = Arc::new(outside_pattern(&matrix, &by_rows, pattern));
+            self.outside_pattern = Arc::new(outside_pattern(&by_rows, pattern));
             self.revision = stiffness.revision;
         }
-        drop(by_rows);
         let (outside, mut diagonal) =
-            ScalarCouplings::of(&matrix, Arc::clone(&self.outside_pattern));
-        self.in_blocks = PatternScalars::new(pattern, &matrix, factor, &mut diagonal);
+            ScalarCouplings::of(&by_rows, at, Arc::clone(&self.outside_pattern));
+        self.in_blocks = PatternScalars::new(pattern, &by_rows, at, factor, &mut diagonal);
         // Only couplings are multiplied by the factor here; diagonals are along with the blocks.
         self.outside = Arc::new(outside.scaled(factor as f32));
         self.diagonal = diagonal;
@@ -84,15 +82,11 @@ fn key(stiffness: &ScalarStiffness, factor: f64) -> [u64; 3] {
 
 /// Entries of a scalar stiffness that have no block: what is significant in one of its elastic and viscous `parts`, so
 /// that the step at which it is asked for first does not matter. `pattern` is that of the blocks.
-fn outside_pattern(
-    matrix: &CsMatI<f64, u32>,
-    parts: &CsMatI<Vector2<f32>, u32>,
-    pattern: &Pattern,
-) -> ScalarPattern {
+fn outside_pattern(parts: &CsMatI<Vector2<f32>, u32>, pattern: &Pattern) -> ScalarPattern {
     let threshold = ScalarStiffnessParameters::DEFAULT.min_entry as f32;
     let entry = |row: usize, column: usize| parts.get(row, column).copied().unwrap_or_default();
     let diagonal: Vec<Vector2<f32>> = (0..parts.rows()).map(|row| entry(row, row)).collect();
-    ScalarPattern::of(matrix, |row, column| {
+    ScalarPattern::of(parts, |row, column| {
         let value = entry(row, column);
         let is_significant = |k: usize| {
             value[k] * value[k] > threshold * threshold * diagonal[row][k] * diagonal[column][k]

@@ -64,6 +64,7 @@ pub(super) fn group_plan(
     }
     let targets = row_keys.iter().map(|key| places[key]).collect();
     let keys: Vec<(u32, u32)> = places.into_keys().collect();
+    entries.shrink_to_fit();
     (GroupPlan { rows, entries, targets, ends, sum_count: keys.len() }, keys)
 }
 
