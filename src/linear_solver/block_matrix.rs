@@ -427,57 +427,13 @@ impl Kernel for Product<'_> {
         let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
         from[..own.len()].copy_from_slice(own);
         if group.near.has_row_pairs {
-            multiply_pairs(lanes, &group.near, group.diagonals, &from, &mut into);
+            group.near.multiply_pairs(lanes, group.diagonals, &from, &mut into);
         } else {
-            multiply_rows(lanes, &group.near, group.diagonals, &from, &mut into);
+            group.near.multiply_rows(lanes, group.diagonals, &from, &mut into);
         }
         group.add_outer_product(lanes, vector, &mut into);
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)
-    }
-}
-
-/// Product of the blocks and scalars of a group of rows with a vector.
-#[inline(always)]
-fn multiply_rows<L: Lanes>(
-    lanes: L,
-    near: &LowerGroupBlocks<'_>,
-    diagonals: &[Block],
-    from: &GroupVector,
-    into: &mut GroupVector,
-) {
-    for (row, diagonal) in diagonals.iter().enumerate() {
-        let coupled = near.scalars.row_product(lanes, row, from);
-        let own = lanes.times(diagonal, &from[row]);
-        let others = near.gather(lanes, row, from);
-        into[row] = std::array::from_fn(|k| coupled[k] + own[k] + others[k]);
-        near.scatter(lanes, row, &from[row].map(|value| -value), into);
-    }
-}
-
-/// Product of the blocks of a group of pairs of rows with a vector.
-#[inline(always)]
-fn multiply_pairs<L: Lanes>(
-    lanes: L,
-    near: &LowerGroupBlocks<'_>,
-    diagonals: &[Block],
-    from: &GroupVector,
-    into: &mut GroupVector,
-) {
-    for (pair, diagonals) in diagonals.as_chunks::<2>().0.iter().enumerate() {
-        let (first, second) = (2 * pair, 2 * pair + 1);
-        let own =
-            [lanes.times(&diagonals[0], &from[first]), lanes.times(&diagonals[1], &from[second])];
-        let coupled = [
-            near.transposed_times_within(lanes, first, &from[second]),
-            near.times_within(lanes, first, &from[first]),
-        ];
-        let others = near.gather_both(lanes, first, from);
-        for k in 0..2 {
-            into[first + k] = std::array::from_fn(|i| own[k][i] + coupled[k][i] + others[k][i]);
-        }
-        let negative = [first, second].map(|row| from[row].map(|value| -value));
-        near.scatter_both(lanes, first, [&negative[0], &negative[1]], into);
     }
 }
 

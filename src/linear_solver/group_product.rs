@@ -2,7 +2,7 @@
 //! Products with the blocks inside one group of rows.
 
 use super::{block_matrix::BlockPair, pattern::GROUP, scalar_couplings::GroupScalars};
-use crate::simd::{Lanes, Row3};
+use crate::simd::{Block, Lanes, Row3};
 
 /// A vector on the rows of a group; of fixed length, so that no index can leave it.
 pub(crate) type GroupVector = [Row3; GROUP];
@@ -127,6 +127,50 @@ impl<'a> LowerGroupBlocks<'a> {
         lanes.split(transposed_product(lanes, self.within(first), entries))[0]
     }
 
+    /// `into` = product of all entries in the group with a vector.
+    #[inline(always)]
+    pub(crate) fn multiply_rows<L: Lanes>(
+        &self,
+        lanes: L,
+        diagonals: &[Block],
+        from: &GroupVector,
+        into: &mut GroupVector,
+    ) {
+        for (row, diagonal) in diagonals.iter().enumerate() {
+            let coupled = self.scalars.row_product(lanes, row, from);
+            let own = lanes.times(diagonal, &from[row]);
+            let others = self.gather(lanes, row, from);
+            into[row] = std::array::from_fn(|k| coupled[k] + own[k] + others[k]);
+            self.scatter(lanes, row, &from[row].map(|value| -value), into);
+        }
+    }
+
+    /// `into` = product of all blocks in the group with a vector, where rows come in pairs.
+    #[inline(always)]
+    pub(crate) fn multiply_pairs<L: Lanes>(
+        &self,
+        lanes: L,
+        diagonals: &[Block],
+        from: &GroupVector,
+        into: &mut GroupVector,
+    ) {
+        for (pair, diagonals) in diagonals.as_chunks::<2>().0.iter().enumerate() {
+            let (first, second) = (2 * pair, 2 * pair + 1);
+            let [upper, lower] = [&from[first], &from[second]];
+            let own = [lanes.times(&diagonals[0], upper), lanes.times(&diagonals[1], lower)];
+            let coupled = [
+                self.transposed_times_within(lanes, first, lower),
+                self.times_within(lanes, first, upper),
+            ];
+            let others = self.gather_both(lanes, first, from);
+            for k in 0..2 {
+                into[first + k] = std::array::from_fn(|i| own[k][i] + coupled[k][i] + others[k][i]);
+            }
+            let negative = [upper.map(|value| -value), lower.map(|value| -value)];
+            self.scatter_both(lanes, first, [&negative[0], &negative[1]], into);
+        }
+    }
+
     #[inline(always)]
     fn within(&self, first: usize) -> &BlockPair {
         let end = (self.starts[first + 2] - self.starts[0]) as usize;
@@ -160,5 +204,49 @@ fn subtract<L: Lanes>(lanes: L, columns: &[u16; 2], pair: L::Eight, into: &mut G
     for (column, product) in columns.iter().zip(&lanes.split(pair)) {
         let entry = &mut into[usize::from(*column) % GROUP];
         *entry = std::array::from_fn(|k| entry[k] - product[k]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear_solver::{BlockMatrix, Pattern};
+    use std::sync::Arc;
+
+    fn number(seed: usize) -> f32 {
+        (seed * 37 % 101) as f32 / 50.0 - 1.0
+    }
+
+    fn block(row: usize, column: usize) -> Block {
+        let entry = |k: usize, i: usize| number(row * 7 + column * 11 + row * column + 3 * k + i);
+        Block([0, 1, 2].map(|k| [entry(k, 0), entry(k, 1), entry(k, 2), 0.0]))
+    }
+
+    /// Pairs of rows in two groups, coupled with the next ones and some far away.
+    #[test]
+    fn products_of_pairs_of_rows_are_those_of_their_blocks() {
+        let pairs = GROUP / 2 + 20;
+        let is_coupled = |a: u32, b: u32| a.abs_diff(b) <= 2 || a.abs_diff(b) == 101;
+        let others = |a: u32| (0..pairs as u32).filter(|b| is_coupled(a, *b)).collect();
+        let columns: Vec<Vec<u32>> = (0..pairs as u32).map(others).collect();
+        let pattern = Pattern::of_row_pairs(columns.iter().map(Vec::as_slice));
+        let mut matrix = BlockMatrix::new(Arc::new(pattern));
+        matrix.fill_by(|row, column| match row.cmp(&column) {
+            std::cmp::Ordering::Less => block(column, row).transposed(),
+            std::cmp::Ordering::Equal => Block::scaled_identity(5.0 + number(row)),
+            std::cmp::Ordering::Greater => block(row, column),
+        });
+        let entry = |i: usize| [number(i), number(i * i + 1), number(3 * i + 2), 0.0];
+        let vector: Vec<Row3> = (0..2 * pairs).map(entry).collect();
+        let mut found = vec![[0.0; 4]; vector.len()];
+        let product = matrix.times_and_dot(&vector, &mut found);
+        for (row, found) in found.iter().enumerate() {
+            let mut expected = [0.0; 4];
+            for (column, entry) in vector.iter().enumerate() {
+                matrix.block(row, column).accumulate(entry, &mut expected);
+            }
+            assert!(expected.iter().zip(found).all(|(a, b)| (a - b).abs() < 1e-4));
+        }
+        assert!((matrix.quadratic_form(&vector) - product).abs() < 1e-5 * product.abs());
     }
 }

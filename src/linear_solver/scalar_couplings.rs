@@ -382,6 +382,7 @@ mod tests {
         let product = blocks.times_and_dot(&vector, &mut found);
         assert!(error(&dense, &vector, &found) < 1e-5);
         assert!((product - crate::simd::dot(&vector, &found)).abs() < 1e-9 * product.abs());
+        assert!((product - blocks.quadratic_form(&vector)).abs() < 1e-5 * product.abs());
     }
 
     /// The entries that a pattern leaves out go to the diagonal, so that a translation meets the same forces.

@@ -175,7 +175,7 @@ impl<L: Lanes> GroupEntries<'_, L> {
             if self.motions.is_rotation(column) {
                 product.add_rotation(block);
             } else {
-                product.add_block(&self.motions.arms[column], block);
+                product.add_block(self.lanes, &self.motions.arms[column], block);
             }
         }
     }
@@ -203,9 +203,10 @@ impl<L: Lanes> GroupEntries<'_, L> {
         };
         let arm = &self.motions.arms[column];
         if arm[3] == 0.0 {
-            product.add_constrained_scalar(arm, self.motions.projector(column), value);
+            let projector = self.motions.projector(column);
+            product.add_constrained_scalar(self.lanes, arm, projector, value);
         } else {
-            product.add_scalar(arm, value);
+            product.add_scalar(self.lanes, arm, value);
         }
     }
 
