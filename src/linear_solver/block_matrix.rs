@@ -3,7 +3,7 @@
 
 use super::{
     contact_blocks::{ContactBlocks, OffGroupBlocks},
-    group_product::LowerGroupBlocks,
+    group_product::{GroupVector, LowerGroupBlocks},
     pattern::{GROUP, Pattern, SparseRows, group_rows, task_length},
     scalar_couplings::ScalarCouplings,
 };
@@ -306,7 +306,8 @@ impl BlockMatrix {
             starts,
             columns: &self.pattern.near_columns()[slots.clone()],
             pairs: &self.pairs[slots],
-            scalars: self.scalars.lower(rows),
+            has_row_pairs: self.pattern.has_row_pairs(),
+            scalars: self.scalars.group(rows),
         }
     }
 
@@ -324,33 +325,94 @@ impl BlockMatrix {
                 let groups = result.chunks_mut(GROUP).enumerate();
                 let product = |(group, result): (usize, &mut [Row3])| {
                     let first = task * length + group * GROUP;
-                    let rows = first..first + result.len();
-                    let (near, outer) = (self.lower_group_blocks(&rows), self.off_group_blocks());
-                    let diagonals = &self.diagonals[rows.clone()];
-                    dispatch(Product {
-                        near,
-                        diagonals,
-                        outer,
-                        scalars: &self.scalars,
-                        rows,
-                        vector,
-                        result,
-                    })
+                    let group = self.group(first..first + result.len());
+                    dispatch(Product { group, vector, result })
                 };
                 groups.map(product).collect()
             })
             .collect();
         sums.iter().flatten().sum()
     }
+
+    /// ⟨`vector`, matrix · `vector`⟩, with blocks inside groups read once.
+    pub(crate) fn quadratic_form(&self, vector: &[Row3]) -> f64 {
+        let groups = (0..vector.len()).into_par_iter().step_by(GROUP);
+        let sums = groups.map(|first| {
+            let group = self.group(first..group_rows(first).end.min(vector.len()));
+            dispatch(QuadraticForm { group, vector })
+        });
+        sums.collect::<Vec<f64>>().iter().sum()
+    }
+
+    fn group(&self, rows: Range<usize>) -> GroupOfRows<'_> {
+        GroupOfRows {
+            near: self.lower_group_blocks(&rows),
+            diagonals: &self.diagonals[rows.clone()],
+            outer: self.off_group_blocks(),
+            scalars: &self.scalars,
+            rows,
+        }
+    }
 }
 
-/// Product of a group of rows and the vector, and its scalar product with the group's entries of the vector.
-struct Product<'a> {
+/// All entries in a group of rows.
+struct GroupOfRows<'a> {
     near: LowerGroupBlocks<'a>,
     diagonals: &'a [Block],
     outer: [OffGroupBlocks<'a>; 2],
     scalars: &'a ScalarCouplings,
     rows: Range<usize>,
+}
+
+impl GroupOfRows<'_> {
+    /// Adds the product of what is outside the group and the vector.
+    #[inline(always)]
+    fn add_outer_product<L: Lanes>(&self, lanes: L, vector: &[Row3], into: &mut GroupVector) {
+        let Self { outer, scalars, rows, .. } = self;
+        for outer in outer {
+            outer.visit_products(lanes, rows, vector, |row, product| {
+                let entry = &mut into[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] + product[k]);
+            });
+        }
+        if scalars.has_far_entries() {
+            for (row, entry) in rows.clone().zip(into) {
+                let far = scalars.far_product(lanes, row, vector);
+                *entry = std::array::from_fn(|k| entry[k] + far[k]);
+            }
+        }
+    }
+}
+
+/// ⟨v, A v⟩ of the rows A of a group: both halves of A inside of it are the same.
+struct QuadraticForm<'a> {
+    group: GroupOfRows<'a>,
+    vector: &'a [Row3],
+}
+
+impl Kernel for QuadraticForm<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> f64 {
+        let Self { group, vector } = self;
+        let own = &vector[group.rows.clone()];
+        let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
+        from[..own.len()].copy_from_slice(own);
+        for (row, diagonal) in group.diagonals.iter().enumerate() {
+            let coupled = group.near.scalars.left_product(lanes, row, &from);
+            let own = lanes.times(diagonal, &from[row]);
+            let others = group.near.gather(lanes, row, &from);
+            into[row] = std::array::from_fn(|k| own[k] + 2.0 * (others[k] + coupled[k]));
+        }
+        group.add_outer_product(lanes, vector, &mut into);
+        crate::simd::serial_dot(own, &into[..own.len()])
+    }
+}
+
+/// Product of a group of rows and the vector, and its scalar product with the group's entries of the vector.
+struct Product<'a> {
+    group: GroupOfRows<'a>,
     vector: &'a [Row3],
     result: &'a mut [Row3],
 }
@@ -360,27 +422,16 @@ impl Kernel for Product<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
-        let Self { near, diagonals, outer, scalars, rows, vector, result } = self;
-        let own = &vector[rows.clone()];
+        let Self { group, vector, result } = self;
+        let own = &vector[group.rows.clone()];
         let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
         from[..own.len()].copy_from_slice(own);
-        for (row, diagonal) in diagonals.iter().enumerate() {
-            let own = lanes.times(diagonal, &from[row]);
-            let others = near.gather(lanes, row, &from);
-            into[row] = std::array::from_fn(|k| own[k] + others[k]);
-            near.scatter(lanes, row, &from[row].map(|value| -value), &mut into);
+        if group.near.has_row_pairs {
+            group.near.multiply_pairs(lanes, group.diagonals, &from, &mut into);
+        } else {
+            group.near.multiply_rows(lanes, group.diagonals, &from, &mut into);
         }
-        for outer in outer {
-            outer.visit(&rows, |row, column, block| {
-                let product = lanes.times(block, &vector[column]);
-                let entry = &mut into[row - rows.start];
-                *entry = std::array::from_fn(|k| entry[k] + product[k]);
-            });
-        }
-        for (row, entry) in rows.clone().zip(&mut into) {
-            let far = scalars.far_product(row, vector);
-            *entry = std::array::from_fn(|k| entry[k] + far[k]);
-        }
+        group.add_outer_product(lanes, vector, &mut into);
         result.copy_from_slice(&into[..result.len()]);
         crate::simd::serial_dot(own, result)
     }

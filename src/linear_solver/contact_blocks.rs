@@ -2,7 +2,7 @@
 //! Blocks of a symmetric matrix outside its pattern, as contacts between layers of cloth make them.
 
 use super::pattern::SparseRows;
-use crate::simd::Block;
+use crate::simd::{Block, Lanes, Row3};
 use std::ops::Range;
 
 /// Blocks in both halves; only rows that have any are listed.
@@ -84,6 +84,32 @@ impl OffGroupBlocks<'_> {
             for (column, block) in columns.iter().zip(&self.blocks[slots]) {
                 visit(row, *column as usize, block);
             }
+        }
+    }
+}
+
+impl OffGroupBlocks<'_> {
+    /// Calls `visit(row, product)` for the products of all blocks in a row with a vector, in ascending order.
+    #[inline(always)]
+    pub(crate) fn visit_products<L: Lanes>(
+        &self,
+        lanes: L,
+        rows: &Range<usize>,
+        vector: &[Row3],
+        mut visit: impl FnMut(usize, &Row3),
+    ) {
+        if self.list.is_empty() {
+            return;
+        }
+        for position in self.list.positions(rows) {
+            let slots = self.list.slots(position);
+            let columns = &self.list.columns()[slots.clone()];
+            let mut sum = [0.0; 4];
+            for (column, block) in columns.iter().zip(&self.blocks[slots]) {
+                let product = lanes.times(block, &vector[*column as usize]);
+                sum = lanes.plus_multiple(&sum, 1.0, &product);
+            }
+            visit(self.list.rows()[position] as usize, &sum);
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::adjacency::Adjacency;
 use crate::{parallel::reductions, simd::Row3, vec3::Vec3};
 use rayon::prelude::*;
+use sprs::{CsMatI, PermOwnedI};
 
 /// Permutation between the vertices of a mesh and the rows of the linear system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,15 @@ impl Ordering {
     #[inline]
     pub fn vertex(&self, row: usize) -> usize {
         self.vertices[row] as usize
+    }
+
+    /// A symmetric matrix of the vertices with its rows and columns in this order.
+    pub(crate) fn permuted<Number: Clone + std::fmt::Debug>(
+        &self,
+        matrix: &CsMatI<Number, u32>,
+    ) -> CsMatI<Number, u32> {
+        let order = PermOwnedI::new(self.vertices.clone());
+        sprs::transform_mat_papt(matrix.view(), order.view())
     }
 
     /// The rows at the ends of edges.

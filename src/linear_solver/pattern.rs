@@ -115,6 +115,8 @@ pub struct Pattern {
     near_columns: Vec<[u16; 2]>,
     /// Columns of other groups.
     far: SparseRows,
+    /// Whether rows and columns come in pairs, each with blocks in the same columns.
+    has_row_pairs: bool,
 }
 
 impl Pattern {
@@ -155,7 +157,24 @@ impl Pattern {
         near_starts.shrink_to_fit();
         near_columns.shrink_to_fit();
         far.shrink_to_fit();
-        Self { near_starts, near_columns, far }
+        Self { near_starts, near_columns, far, has_row_pairs: false }
+    }
+
+    /// The pattern of pairs of rows, each with all blocks of the pairs in its columns, which are ascending.
+    pub(crate) fn of_row_pairs<'a>(pairs: impl Iterator<Item = &'a [u32]>) -> Self {
+        const { assert!(GROUP.is_multiple_of(2)) };
+        let columns: Vec<Vec<u32>> = pairs
+            .map(|others| others.iter().flat_map(|other| [2 * other, 2 * other + 1]).collect())
+            .collect();
+        let rows = columns.iter().flat_map(|columns| [columns.as_slice(); 2]);
+        Self { has_row_pairs: true, ..Self::of_rows(rows) }
+    }
+
+    /// Whether rows and columns come in pairs, each with blocks in the same columns: rows 2k and 2k + 1 then have the same
+    /// pairs of blocks but for the last of the second row, which couples it to the first.
+    #[must_use]
+    pub fn has_row_pairs(&self) -> bool {
+        self.has_row_pairs
     }
 
     /// Number of rows.

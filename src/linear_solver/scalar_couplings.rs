@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The part K ⊗ I₃ of a symmetric matrix outside of its diagonal: one number for each pair of rows.
 //!
-//! Entries are stored as the blocks are (see `pattern`): inside a group of rows only those below the diagonal, between
-//! groups both halves. Which pairs have an entry is kept apart from the values, so that what depends on it is built
-//! once.
+//! Entries are stored in both halves, those inside a group of rows (see `pattern`) apart from the others: to read a
+//! number twice costs less than to scatter its product with the transpose. Which pairs have an entry is kept apart from
+//! the values, so that what depends on it is built once.
 
-use super::pattern::GROUP;
-use crate::simd::Row3;
+use super::{group_product::GroupVector, pattern::GROUP};
+use crate::simd::{Lanes, Row3};
 use sprs::CsMatI;
 use std::{ops::Range, sync::Arc};
+
+/// Entries of a row that are multiplied in one iteration of a loop.
+const UNROLLED: usize = 4;
 
 /// Rows and columns of the entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScalarPattern {
-    /// First entry below the diagonal and inside the group of every row, and end of the last; empty without entries.
+    /// For every row its first entry inside the group and the first of those right of the diagonal, and the end of the
+    /// last row; empty without entries.
     near_starts: Vec<u32>,
     /// Columns counted from the start of the group.
     near_columns: Vec<u8>,
@@ -24,26 +28,33 @@ pub struct ScalarPattern {
 
 impl ScalarPattern {
     /// Those entries of a symmetric matrix that `is_kept(row, column)`, which is the same in either order of both.
-    pub(crate) fn of(matrix: &CsMatI<f64, u32>, is_kept: impl Fn(usize, usize) -> bool) -> Self {
+    pub(crate) fn of<N>(matrix: &CsMatI<N, u32>, is_kept: impl Fn(usize, usize) -> bool) -> Self {
         const { assert!(GROUP == 1 << u8::BITS) };
         let mut own = Self { near_starts: vec![0], far_starts: vec![0], ..Self::default() };
         for row in 0..matrix.rows() {
             let slots = matrix.indptr().outer_inds_sz(row);
-            for column in &matrix.indices()[slots] {
-                let other = *column as usize;
-                if other == row || !is_kept(row, other) {
-                    continue;
-                }
-                if other / GROUP != row / GROUP {
-                    own.far_columns.push(*column);
-                } else if other < row {
-                    own.near_columns.push((other % GROUP) as u8);
-                }
-            }
-            own.near_starts.push(own.near_columns.len() as u32);
-            own.far_starts.push(own.far_columns.len() as u32);
+            let columns = matrix.indices()[slots].iter();
+            let kept = columns.filter(|column| is_kept(row, **column as usize)).copied();
+            own.push_row(row, &kept.collect::<Vec<u32>>());
         }
+        own.near_columns.shrink_to_fit();
+        own.far_columns.shrink_to_fit();
         own
+    }
+
+    /// Adds a row below all others; the diagonal is left out of its `columns`.
+    fn push_row(&mut self, row: usize, columns: &[u32]) {
+        let is_near = |column: &&u32| **column as usize / GROUP == row / GROUP;
+        let (left, right) = columns.split_at(columns.partition_point(|c| (*c as usize) < row));
+        for half in [left, right] {
+            let others = half.iter().filter(|column| **column as usize != row);
+            let near =
+                others.clone().filter(is_near).map(|column| (*column as usize % GROUP) as u8);
+            self.near_columns.extend(near);
+            self.near_starts.push(self.near_columns.len() as u32);
+            self.far_columns.extend(others.filter(|column| !is_near(column)));
+        }
+        self.far_starts.push(self.far_columns.len() as u32);
     }
 
     /// Whether there are no entries.
@@ -52,20 +63,33 @@ impl ScalarPattern {
     }
 
     /// Columns of the entries below the diagonal and inside the group of a row.
-    pub(crate) fn near(&self, row: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn lower(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.columns(row, self.near_slots(2 * row, 2 * row + 1))
+    }
+
+    /// Columns of all entries inside the group of a row.
+    fn near(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.columns(row, self.near_slots(2 * row, 2 * row + 2))
+    }
+
+    fn columns(&self, row: usize, slots: Range<usize>) -> impl Iterator<Item = usize> {
         let first = row / GROUP * GROUP;
-        self.near_columns[self.slots(&self.near_starts, row)]
-            .iter()
-            .map(move |column| first + usize::from(*column))
+        self.near_columns[slots].iter().map(move |column| first + usize::from(*column))
     }
 
     /// Columns of the entries outside the group of a row.
     pub(crate) fn far(&self, row: usize) -> &[u32] {
-        &self.far_columns[self.slots(&self.far_starts, row)]
+        &self.far_columns[self.far_slots(row)]
+    }
+
+    fn near_slots(&self, first: usize, end: usize) -> Range<usize> {
+        let starts = &self.near_starts;
+        if self.is_empty() { 0..0 } else { starts[first] as usize..starts[end] as usize }
     }
 
     #[inline(always)]
-    fn slots(&self, starts: &[u32], row: usize) -> Range<usize> {
+    fn far_slots(&self, row: usize) -> Range<usize> {
+        let starts = &self.far_starts;
         if self.is_empty() { 0..0 } else { starts[row] as usize..starts[row + 1] as usize }
     }
 }
@@ -80,28 +104,34 @@ pub struct ScalarCouplings {
 
 impl ScalarCouplings {
     /// The entries of a symmetric matrix on a pattern, and its diagonal with all that the pattern leaves out added to
-    /// it, so that the sum of each row stays.
-    pub(crate) fn of(matrix: &CsMatI<f64, u32>, pattern: Arc<ScalarPattern>) -> (Self, Vec<f64>) {
-        let mut own = Self::default();
+    /// it, so that the sum of each row stays. `number` turns what the matrix is stored as into entries.
+    pub(crate) fn of<N>(
+        matrix: &CsMatI<N, u32>,
+        number: impl Fn(&N) -> f64,
+        pattern: Arc<ScalarPattern>,
+    ) -> (Self, Vec<f64>) {
+        let mut own = Self {
+            near_values: Vec::with_capacity(pattern.near_columns.len()),
+            far_values: Vec::with_capacity(pattern.far_columns.len()),
+            pattern: Arc::clone(&pattern),
+        };
         let mut diagonal = vec![0.0; matrix.rows()];
-        for row in 0..matrix.rows() {
+        for (row, diagonal) in diagonal.iter_mut().enumerate() {
             let slots = matrix.indptr().outer_inds_sz(row);
             let entries = matrix.indices()[slots.clone()].iter().zip(&matrix.data()[slots]);
             let mut near = pattern.near(row).peekable();
             let mut far = pattern.far(row).iter().peekable();
             for (column, value) in entries {
-                diagonal[row] += value;
+                let value = number(value);
                 if near.next_if_eq(&(*column as usize)).is_some() {
-                    own.near_values.push(*value as f32);
-                    diagonal[row] -= value;
-                    diagonal[*column as usize] -= value;
+                    own.near_values.push(value as f32);
                 } else if far.next_if(|next| *next == column).is_some() {
-                    own.far_values.push(*value as f32);
-                    diagonal[row] -= value;
+                    own.far_values.push(value as f32);
+                } else {
+                    *diagonal += value;
                 }
             }
         }
-        own.pattern = pattern;
         (own, diagonal)
     }
 
@@ -113,21 +143,21 @@ impl ScalarCouplings {
         self
     }
 
-    /// Number of entries that are stored below the diagonal, and of those that are stored in both halves.
+    /// Number of entries below the diagonal inside of groups, and of those between groups in both halves.
     #[must_use]
     pub fn entry_counts(&self) -> [usize; 2] {
-        [self.near_values.len(), self.far_values.len()]
+        [self.near_values.len() / 2, self.far_values.len()]
     }
 
-    /// Entries below the diagonal inside the group whose rows these are.
+    /// Entries inside the group whose rows these are.
     #[inline(always)]
-    pub(crate) fn lower(&self, rows: &Range<usize>) -> LowerScalars<'_> {
+    pub(crate) fn group(&self, rows: &Range<usize>) -> GroupScalars<'_> {
         if self.near_values.is_empty() {
-            return LowerScalars { starts: &[], columns: &[], values: &[] };
+            return GroupScalars { starts: &[], columns: &[], values: &[] };
         }
-        let starts = &self.pattern.near_starts[rows.start..=rows.end];
-        let slots = starts[0] as usize..starts[rows.len()] as usize;
-        LowerScalars {
+        let starts = &self.pattern.near_starts[2 * rows.start..=2 * rows.end];
+        let slots = starts[0] as usize..starts[2 * rows.len()] as usize;
+        GroupScalars {
             starts,
             columns: &self.pattern.near_columns[slots.clone()],
             values: &self.near_values[slots],
@@ -137,8 +167,8 @@ impl ScalarCouplings {
     /// Calls `visit(row, column, value)` for all entries below the diagonal in the first `count` rows.
     pub(crate) fn visit_lower(&self, count: usize, mut visit: impl FnMut(usize, usize, f32)) {
         for row in 0..if self.pattern.is_empty() { 0 } else { count } {
-            let slots = self.pattern.slots(&self.pattern.near_starts, row);
-            for (column, value) in self.pattern.near(row).zip(&self.near_values[slots]) {
+            let slots = self.pattern.near_slots(2 * row, 2 * row + 1);
+            for (column, value) in self.pattern.lower(row).zip(&self.near_values[slots]) {
                 visit(row, column, *value);
             }
             let (columns, values) = self.far(row);
@@ -149,28 +179,26 @@ impl ScalarCouplings {
         }
     }
 
+    /// Whether there are entries between groups.
+    pub(crate) fn has_far_entries(&self) -> bool {
+        !self.far_values.is_empty()
+    }
+
     /// Columns and values of the entries outside the group of a row.
     #[inline(always)]
     pub(crate) fn far(&self, row: usize) -> (&[u32], &[f32]) {
-        if self.far_values.is_empty() {
+        if !self.has_far_entries() {
             return (&[], &[]);
         }
-        let slots = self.pattern.slots(&self.pattern.far_starts, row);
+        let slots = self.pattern.far_slots(row);
         (&self.pattern.far_columns[slots.clone()], &self.far_values[slots])
     }
 
     /// Product of the entries outside the group of a row with a vector.
     #[inline(always)]
-    pub(crate) fn far_product(&self, row: usize, vector: &[Row3]) -> Row3 {
+    pub(crate) fn far_product<L: Lanes>(&self, lanes: L, row: usize, vector: &[Row3]) -> Row3 {
         let (columns, values) = self.far(row);
-        let mut sum = [0.0; 4];
-        for (column, value) in columns.iter().zip(values) {
-            let entry = &vector[*column as usize];
-            for k in 0..4 {
-                sum[k] += value * entry[k];
-            }
-        }
-        sum
+        product(lanes, columns, values, |column| &vector[*column as usize])
     }
 
     /// Adds the product with a vector to `result`.
@@ -184,28 +212,87 @@ impl ScalarCouplings {
     }
 }
 
-/// Entries of K below the diagonal of a group of rows.
+/// Sum of values times the rows of a vector in their columns. Even and odd entries are summed apart, because every sum
+/// waits for the one before.
+#[inline(always)]
+fn product<'a, L: Lanes, Column>(
+    lanes: L,
+    columns: &[Column],
+    values: &[f32],
+    row_of: impl Fn(&Column) -> &'a Row3,
+) -> Row3 {
+    let [mut even, mut odd] = [[0.0; 4]; 2];
+    let (columns, last_columns) = columns.as_chunks::<UNROLLED>();
+    let (values, last_values) = values.as_chunks::<UNROLLED>();
+    for (columns, values) in columns.iter().zip(values) {
+        for k in (0..UNROLLED).step_by(2) {
+            even = lanes.plus_multiple(&even, values[k], row_of(&columns[k]));
+            odd = lanes.plus_multiple(&odd, values[k + 1], row_of(&columns[k + 1]));
+        }
+    }
+    for (column, value) in last_columns.iter().zip(last_values) {
+        even = lanes.plus_multiple(&even, *value, row_of(column));
+    }
+    lanes.plus_multiple(&even, 1.0, &odd)
+}
+
+/// Entries of K inside a group of rows.
 #[derive(Clone, Copy)]
-pub(crate) struct LowerScalars<'a> {
-    /// First entry of every row, and end of the last; empty without entries.
+pub(crate) struct GroupScalars<'a> {
+    /// For each row its first entry and the first of those right of the diagonal, and the end of the last row; empty
+    /// without entries.
     starts: &'a [u32],
     columns: &'a [u8],
     values: &'a [f32],
 }
 
-impl<'a> LowerScalars<'a> {
+impl<'a> GroupScalars<'a> {
+    /// Product of the entries left of the diagonal in a row with a vector.
+    #[inline(always)]
+    pub(crate) fn left_product<L: Lanes>(
+        &self,
+        lanes: L,
+        row: usize,
+        vector: &GroupVector,
+    ) -> Row3 {
+        self.product(lanes, 2 * row, 2 * row + 1, vector)
+    }
+
+    /// Product of the entries right of the diagonal in a row with a vector.
+    #[inline(always)]
+    pub(crate) fn right_product<L: Lanes>(
+        &self,
+        lanes: L,
+        row: usize,
+        vector: &GroupVector,
+    ) -> Row3 {
+        self.product(lanes, 2 * row + 1, 2 * row + 2, vector)
+    }
+
+    /// Product of all entries in a row with a vector.
+    #[inline(always)]
+    pub(crate) fn row_product<L: Lanes>(&self, lanes: L, row: usize, vector: &GroupVector) -> Row3 {
+        self.product(lanes, 2 * row, 2 * row + 2, vector)
+    }
+
+    #[inline(always)]
+    fn product<L: Lanes>(&self, lanes: L, first: usize, end: usize, vector: &GroupVector) -> Row3 {
+        let (columns, values) = self.entries(first, end);
+        product(lanes, columns, values, |column| &vector[usize::from(*column)])
+    }
+
     /// Columns in the group and values left of the diagonal in a row.
     #[inline(always)]
-    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> + use<'a> {
-        let slots = match self.starts {
-            [] => 0..0,
-            starts => {
-                let first = starts[0];
-                (starts[row] - first) as usize..(starts[row + 1] - first) as usize
-            }
-        };
-        let columns = self.columns[slots.clone()].iter();
-        columns.zip(&self.values[slots]).map(|(column, value)| (usize::from(*column), *value))
+    pub(crate) fn left(&self, row: usize) -> impl Iterator<Item = (usize, f32)> + use<'a> {
+        let (columns, values) = self.entries(2 * row, 2 * row + 1);
+        columns.iter().zip(values).map(|(column, value)| (usize::from(*column), *value))
+    }
+
+    #[inline(always)]
+    fn entries(&self, first: usize, end: usize) -> (&'a [u8], &'a [f32]) {
+        let Some(start) = self.starts.first() else { return (&[], &[]) };
+        let slots = (self.starts[first] - start) as usize..(self.starts[end] - start) as usize;
+        (&self.columns[slots.clone()], &self.values[slots])
     }
 }
 
@@ -266,7 +353,7 @@ mod tests {
     fn the_product_is_that_of_the_dense_matrix() {
         let matrix = symmetric();
         let (scalars, _) =
-            ScalarCouplings::of(&matrix, Arc::new(ScalarPattern::of(&matrix, is_kept)));
+            ScalarCouplings::of(&matrix, f64::clone, Arc::new(ScalarPattern::of(&matrix, is_kept)));
         let mut dense = to_dense(&matrix) * 3.0;
         for (row, column) in (0..COUNT).flat_map(|row| (0..COUNT).map(move |other| (row, other))) {
             if row == column || !is_kept(row, column) {
@@ -295,6 +382,7 @@ mod tests {
         let product = blocks.times_and_dot(&vector, &mut found);
         assert!(error(&dense, &vector, &found) < 1e-5);
         assert!((product - crate::simd::dot(&vector, &found)).abs() < 1e-9 * product.abs());
+        assert!((product - blocks.quadratic_form(&vector)).abs() < 1e-5 * product.abs());
     }
 
     /// The entries that a pattern leaves out go to the diagonal, so that a translation meets the same forces.
@@ -306,7 +394,7 @@ mod tests {
         let choices: [fn(usize, usize) -> bool; 3] = [|_, _| true, is_kept, |_, _| false];
         for is_kept in choices {
             let pattern = ScalarPattern::of(&matrix, is_kept);
-            let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
+            let (scalars, diagonal) = ScalarCouplings::of(&matrix, f64::clone, Arc::new(pattern));
             let mut found = vec![[0.0; 4]; COUNT];
             scalars.add_product(&ones, &mut found);
             for (sum, own) in found.iter_mut().zip(&diagonal) {

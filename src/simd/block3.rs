@@ -188,5 +188,6 @@ pub(crate) fn serial_dot(a: &[Row3], b: &[Row3]) -> f64 {
             sums[k] += f64::from(a[k]) * f64::from(b[k]);
         }
     }
-    sums[0] + sums[1] + sums[2]
+    // The last lane is 0; a sum of all four keeps them in one register.
+    sums[0] + sums[1] + sums[2] + sums[3]
 }

@@ -35,6 +35,9 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
     /// A block times a vector.
     fn times(self, block: &Block, vector: &Row3) -> Row3;
 
+    /// `sum` + factor · `vector`.
+    fn plus_multiple(self, sum: &Row3, factor: f32, vector: &Row3) -> Row3;
+
     /// a·x + b·y + c·z.
     #[inline(always)]
     fn linear_combination(
@@ -106,6 +109,11 @@ impl Lanes for Portable {
         let [a, b, c] = block.0;
         std::array::from_fn(|k| a[k] * vector[0] + b[k] * vector[1] + c[k] * vector[2])
     }
+
+    #[inline(always)]
+    fn plus_multiple(self, sum: &Row3, factor: f32, vector: &Row3) -> Row3 {
+        std::array::from_fn(|k| sum[k] + factor * vector[k])
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -173,6 +181,12 @@ mod avx {
                 self.sse._mm_mul_ps(cast(block.0[k]), self.sse._mm_set1_ps(vector[k]))
             };
             cast(self.sse._mm_add_ps(self.sse._mm_add_ps(product(0), product(1)), product(2)))
+        }
+
+        #[inline(always)]
+        fn plus_multiple(self, sum: &Row3, factor: f32, vector: &Row3) -> Row3 {
+            let product = self.sse._mm_mul_ps(self.sse._mm_set1_ps(factor), cast(*vector));
+            cast(self.sse._mm_add_ps(cast(*sum), product))
         }
     }
 }

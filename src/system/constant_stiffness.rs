@@ -134,12 +134,9 @@ fn scalar_entries(dynamics: &EquationsOfMotion) -> Entries {
     let count = dynamics.vertex_count();
     let mut entries = TriMatI::new((count, count));
     for stiffness in dynamics.elements.kinds.iter().filter_map(|one| one.scalar_stiffness()) {
-        for (matrix, unit) in
-            [(&stiffness.elastic, Vector2::x()), (&stiffness.viscous, Vector2::y())]
-        {
-            for (value, (row, column)) in matrix.iter().filter(|(_, (row, column))| row != column) {
-                entries.add_triplet(row as usize, column as usize, unit * *value);
-            }
+        let each = stiffness.entries.iter();
+        for (value, (row, column)) in each.filter(|(_, (row, column))| row != column) {
+            entries.add_triplet(row as usize, column as usize, value.cast());
         }
     }
     entries.to_csr()

@@ -24,7 +24,7 @@ use crate::{
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 use scalar_part::ScalarPart;
-use sprs::{CsMatI, TriMatI};
+use sprs::CsMatI;
 use std::{ops::Range, slice::IterMut, sync::Arc};
 
 /// Rows that are assembled together; a divisor of the group size.
@@ -142,20 +142,20 @@ impl TangentMatrix {
         });
     }
 
-    /// Updates the part that does not depend on the shape.
+    /// Updates the part that does not depend on the shape. Outside of the diagonal it is left out until it is merged.
     fn update_scalars(&mut self, dynamics: &EquationsOfMotion, stage: &Stage) {
+        self.clear_scalars();
         let mut parts = dynamics.elements.kinds.iter().filter_map(|one| one.scalar_stiffness());
         let Some(stiffness) = parts.next() else { return };
         let factor = 1.0 / stage.extrapolation_factor;
-        if !self.scalar_part.is_up_to_date(stiffness, factor) {
-            let Self { matrix, ordering, scalar_part, .. } = self;
-            let in_rows = |matrix: &CsMatI<f64, u32>| in_rows(ordering, matrix);
-            scalar_part.update(stiffness, factor, in_rows, matrix.pattern());
+        let Self { matrix, ordering, scalar_part, .. } = self;
+        if !scalar_part.is_up_to_date(stiffness, factor) {
+            scalar_part.update(stiffness, factor, ordering, matrix.pattern());
         }
-        self.matrix.set_scalars(Arc::clone(&self.scalar_part.all));
     }
 
-    /// Moves those entries of the scalar part that have a block to the blocks of a matrix that has just been assembled.
+    /// Adds the scalar part outside of the diagonal to a matrix that has just been assembled: to the blocks where there
+    /// are any.
     pub(crate) fn merge_scalars(&mut self) {
         self.scalar_part.in_blocks.add_to(&mut self.matrix);
         self.matrix.set_scalars(Arc::clone(&self.scalar_part.outside));
@@ -163,9 +163,9 @@ impl TangentMatrix {
 
     /// Replaces the scalar part outside of the diagonal by a symmetric matrix of the vertices.
     pub(crate) fn set_scalars(&mut self, matrix: &CsMatI<f64, u32>) {
-        let matrix = in_rows(&self.ordering, matrix);
+        let matrix = self.ordering.permuted(matrix);
         let pattern = Arc::new(ScalarPattern::of(&matrix, |_, _| true));
-        self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, pattern).0));
+        self.matrix.set_scalars(Arc::new(ScalarCouplings::of(&matrix, f64::clone, pattern).0));
     }
 
     /// Removes the scalar part outside of the diagonal.
@@ -419,16 +419,6 @@ impl BlockSum {
     fn to_matrix(self) -> Matrix3<f64> {
         Matrix3::from_fn(|i, j| self.0[j][i])
     }
-}
-
-/// A matrix of the vertices in the order of the rows.
-fn in_rows(ordering: &Ordering, matrix: &CsMatI<f64, u32>) -> CsMatI<f64, u32> {
-    let mut entries = TriMatI::new(matrix.shape());
-    for (value, (row, column)) in matrix {
-        let [row, column] = [row, column].map(|vertex| ordering.row(vertex as usize));
-        entries.add_triplet(row, column, *value);
-    }
-    entries.to_csr()
 }
 
 /// Contribution of a vertex to the diagonal: m/β², the spring target, and the drag of the air.

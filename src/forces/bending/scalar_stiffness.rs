@@ -14,6 +14,9 @@ use super::{Bending, hinge_matrix::HingeMatrix, hinges::Hinges, stiffness::Stiff
 use crate::{forces::elements::ScalarStiffness, mesh::Mesh};
 use sprs::{CsMatI, TriMatI};
 
+/// Parts in which products of three matrices are summed: more take less memory, and time for more sums.
+const PARTS: usize = 8;
+
 /// A sparse matrix with one row for each hinge, half, slot or vertex.
 type Matrix = CsMatI<f64, u32>;
 
@@ -34,14 +37,21 @@ pub(in crate::forces) fn scalar_stiffness(bending: &Bending, mesh: &Mesh) -> Sca
         }
         None => plate,
     };
-    ScalarStiffness::new(elastic, viscous)
+    ScalarStiffness::new(&elastic, &viscous)
 }
 
-/// AᵀBA.
+/// AᵀBA, summed over parts of the rows of B, for the products of which there is not the memory at once.
 fn congruent(outer: &Matrix, inner: &Matrix) -> Matrix {
-    let product = inner * outer;
-    let transposed: Matrix = outer.transpose_view().to_csr();
-    &transposed * &product
+    let length = inner.rows().div_ceil(PARTS).max(1);
+    let starts = (0..inner.rows()).step_by(length);
+    let part = |first: usize| {
+        let rows = first..(first + length).min(inner.rows());
+        let product = &inner.slice_outer(rows.clone()) * outer;
+        let transposed: Matrix = outer.slice_outer(rows).transpose_view().to_csr();
+        &transposed * &product
+    };
+    let empty = CsMatI::zero((outer.cols(), outer.cols()));
+    starts.map(part).reduce(|sum, part| &sum + &part).unwrap_or(empty)
 }
 
 /// A matrix with its rows multiplied by factors.

@@ -2,7 +2,8 @@
 //! Those entries of K ⊗ I₃ that a matrix of blocks has a block for: added to the blocks they cost no product of their
 //! own.
 
-use crate::linear_solver::{BlockMatrix, GROUP, Pattern, ScalarCouplings};
+use crate::linear_solver::{BlockMatrix, GROUP, Pattern};
+use sprs::CsMatI;
 use std::sync::Arc;
 
 /// One number for each block of a pattern outside of the diagonal.
@@ -13,26 +14,34 @@ pub(super) struct PatternScalars {
 }
 
 impl PatternScalars {
-    /// The numbers of those entries of a scalar part that the pattern has a block for.
-    pub(super) fn new(pattern: &Pattern, scalars: &ScalarCouplings) -> Self {
+    /// The numbers of those entries of a symmetric matrix that the pattern has a block for, times a factor; they are
+    /// subtracted from `remainders`, one for each row. `number` turns what the matrix is stored as into entries.
+    pub(super) fn new<N>(
+        pattern: &Pattern,
+        matrix: &CsMatI<N, u32>,
+        number: impl Fn(&N) -> f64,
+        factor: f64,
+        remainders: &mut [f64],
+    ) -> Self {
         let far = pattern.far();
         let mut own = Self {
             pairs: vec![[0.0; 2]; pattern.pair_count()],
             far: vec![0.0; far.columns().len()],
         };
-        scalars.visit_lower(pattern.row_count(), |row, column, value| {
-            if row / GROUP == column / GROUP {
-                if let Some((pair, half)) = pattern.near_slot(row, column) {
-                    own.pairs[pair][half] = value;
-                }
-                return;
+        for (value, (row, column)) in matrix {
+            let (i, j) = (row as usize, column as usize);
+            let place = if i / GROUP == j / GROUP {
+                let slot = if i == j { None } else { pattern.near_slot(i.max(j), i.min(j)) };
+                slot.map(|(pair, half)| &mut own.pairs[pair][half])
+            } else {
+                far.slot(row, column).map(|slot| &mut own.far[slot])
+            };
+            if let Some(place) = place {
+                let value = number(value);
+                *place = (value * factor) as f32;
+                remainders[i] -= value;
             }
-            for (i, j) in [(row as u32, column as u32), (column as u32, row as u32)] {
-                if let Some(slot) = far.slot(i, j) {
-                    own.far[slot] = value;
-                }
-            }
-        });
+        }
         own
     }
 
@@ -58,8 +67,8 @@ impl PatternScalars {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{linear_solver::ScalarPattern, simd::Block};
-    use sprs::{CsMatI, TriMatI};
+    use crate::simd::Block;
+    use sprs::TriMatI;
 
     #[test]
     fn entries_with_a_block_are_added_to_it() {
@@ -75,15 +84,19 @@ mod tests {
             }
         }
         let entries: CsMatI<f64, u32> = entries.to_csr();
-        let scalar_pattern = Arc::new(ScalarPattern::of(&entries, |_, _| true));
-        let (scalars, _) = ScalarCouplings::of(&entries, scalar_pattern);
-        PatternScalars::new(matrix.pattern(), &scalars).add_to(&mut matrix);
-        for row in 0..count {
+        let mut remainders: Vec<f64> =
+            entries.outer_iterator().map(|row| row.data().iter().sum()).collect();
+        PatternScalars::new(matrix.pattern(), &entries, f64::clone, 2.0, &mut remainders)
+            .add_to(&mut matrix);
+        for (row, remainder) in remainders.iter().enumerate() {
+            let mut rest: f64 = entries.outer_view(row).unwrap().data().iter().sum();
             for column in 0..count {
                 let is_there = row != column && row.abs_diff(column) <= 2;
                 let wanted = if is_there { number(row, column) } else { 0.0 };
-                assert_eq!(matrix.block(row, column), Block::scaled_identity(wanted));
+                assert_eq!(matrix.block(row, column), Block::scaled_identity(2.0 * wanted));
+                rest -= f64::from(wanted);
             }
+            assert!((remainder - rest).abs() < 1e-9);
         }
     }
 }

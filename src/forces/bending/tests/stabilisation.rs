@@ -171,12 +171,11 @@ fn error_of_scalar_stiffness(
     let mut noise = Noise::new(5);
     let heights: Vec<Vec3> = points.iter().map(|_| Vec3::z() * noise.next()).collect();
     let exact = product(bending, &heights);
-    let ScalarStiffness { elastic, viscous, .. } = scalar_stiffness(bending, mesh);
+    let ScalarStiffness { entries, .. } = scalar_stiffness(bending, mesh);
     let mut error: Vec<Vec3> = exact.iter().map(|force| -force).collect();
-    for (matrix, factor) in [(&elastic, 1.0), (&viscous, inverse_beta)] {
-        for (value, (row, column)) in matrix {
-            error[row as usize] += heights[column as usize] * (value * factor);
-        }
+    for (value, (row, column)) in &entries {
+        let [elastic, viscous] = [value.x, value.y].map(f64::from);
+        error[row as usize] += heights[column as usize] * (elastic + viscous * inverse_beta);
     }
     norm(&error) / norm(&exact)
 }

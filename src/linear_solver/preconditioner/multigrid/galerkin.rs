@@ -266,14 +266,7 @@ fn coarse_pattern(pairs: &AggregatePairs, count: usize) -> Pattern {
             }
         }
     }
-    let columns: Vec<Vec<u32>> = around
-        .iter()
-        .flat_map(|others| {
-            let columns: Vec<u32> = others.iter().flat_map(|o| [2 * o, 2 * o + 1]).collect();
-            [columns.clone(), columns]
-        })
-        .collect();
-    Pattern::of_rows(columns.iter().map(Vec::as_slice))
+    Pattern::of_row_pairs(around.iter().map(Vec::as_slice))
 }
 
 /// Adds PᵀCP of the contact blocks C of a matrix to the coarse one.

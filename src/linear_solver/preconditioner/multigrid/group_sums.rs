@@ -64,6 +64,7 @@ pub(super) fn group_plan(
     }
     let targets = row_keys.iter().map(|key| places[key]).collect();
     let keys: Vec<(u32, u32)> = places.into_keys().collect();
+    entries.shrink_to_fit();
     (GroupPlan { rows, entries, targets, ends, sum_count: keys.len() }, keys)
 }
 
@@ -79,7 +80,7 @@ fn columns_of_row<'a>(
     let far = far.take_while(move |column| *column < row);
     let outer = scalars.far(row).iter().map(|column| *column as usize);
     let outer = outer.filter(move |column| *column < row);
-    near.chain(far).chain(std::iter::once(row)).chain(scalars.near(row)).chain(outer)
+    near.chain(far).chain(std::iter::once(row)).chain(scalars.lower(row)).chain(outer)
 }
 
 /// Sums PᵀHP of a group of rows.
@@ -174,7 +175,7 @@ impl<L: Lanes> GroupEntries<'_, L> {
             if self.motions.is_rotation(column) {
                 product.add_rotation(block);
             } else {
-                product.add_block(&self.motions.arms[column], block);
+                product.add_block(self.lanes, &self.motions.arms[column], block);
             }
         }
     }
@@ -182,7 +183,7 @@ impl<L: Lanes> GroupEntries<'_, L> {
     #[inline(always)]
     fn add_scalars(&mut self, row: usize) {
         let first = self.first;
-        for (column, value) in self.near.scalars.row(row - first) {
+        for (column, value) in self.near.scalars.left(row - first) {
             self.add_scalar(first + column, value);
         }
         let scalars = self.matrix.scalars();
@@ -202,9 +203,10 @@ impl<L: Lanes> GroupEntries<'_, L> {
         };
         let arm = &self.motions.arms[column];
         if arm[3] == 0.0 {
-            product.add_constrained_scalar(arm, self.motions.projector(column), value);
+            let projector = self.motions.projector(column);
+            product.add_constrained_scalar(self.lanes, arm, projector, value);
         } else {
-            product.add_scalar(arm, value);
+            product.add_scalar(self.lanes, arm, value);
         }
     }
 

@@ -219,27 +219,37 @@ impl CoarseSolve {
         let Self { residual, solution, direction, image, preconditioned } = self;
         solution.fill([0.0; 4]);
         let mut previous = f64::INFINITY;
-        for _ in 0..MultigridParameters::DEFAULT.coarse_iterations {
+        let last = MultigridParameters::DEFAULT.coarse_iterations - 1;
+        for iteration in 0..=last {
             precondition(residual, preconditioned);
             let current = dot(residual, preconditioned);
-            let ratio = (current / previous) as f32;
-            add_multiple(direction, ratio, preconditioned);
-            matrix.times(direction, image);
-            let curvature = dot(direction, image);
+            add_multiple(direction, (current / previous) as f32, preconditioned);
+            // Nothing needs the last residual.
+            let is_last = iteration == last;
+            let curvature = if is_last {
+                matrix.quadratic_form(direction)
+            } else {
+                matrix.times_and_dot(direction, image)
+            };
             // Nothing is left, or rounding has the upper hand.
             if !(current > 0.0 && curvature > 0.0) {
                 break;
             }
             let length = (current / curvature) as f32;
-            for (row, (solution, residual)) in solution.iter_mut().zip(&mut *residual).enumerate() {
-                for k in 0..4 {
-                    solution[k] += length * direction[row][k];
-                    residual[k] -= length * image[row][k];
-                }
+            add_scaled(solution, length, direction);
+            if !is_last {
+                add_scaled(residual, -length, image);
             }
             previous = current;
         }
         direction.fill([0.0; 4]);
+    }
+}
+
+/// vector ← vector + factor · other.
+fn add_scaled(vector: &mut [Row3], factor: f32, other: &[Row3]) {
+    for (own, other) in vector.iter_mut().zip(other) {
+        *own = std::array::from_fn(|k| own[k] + factor * other[k]);
     }
 }
 

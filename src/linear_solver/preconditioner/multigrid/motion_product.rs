@@ -20,18 +20,14 @@ pub(super) struct MotionProduct {
 impl MotionProduct {
     /// Adds B [I, R] for a block B whose column has an arm.
     #[inline(always)]
-    pub(super) fn add_block(&mut self, [x, y, z, _]: &Row3, block: &Block) {
-        let sums = &mut self.blocks.0;
+    pub(super) fn add_block<L: Lanes>(&mut self, lanes: L, [x, y, z, _]: &Row3, block: &Block) {
         let [a, b, c] = &block.0;
-        for k in 0..4 {
-            sums[0][k] += a[k];
-            sums[1][k] += b[k];
-            sums[2][k] += c[k];
-        }
-        for k in 0..4 {
-            sums[0][4 + k] += y * c[k] - z * b[k];
-            sums[1][4 + k] += z * a[k] - x * c[k];
-            sums[2][4 + k] += x * b[k] - y * a[k];
+        let cross = |y: &f32, c: &Row3, z: &f32, b: &Row3| {
+            lanes.plus_multiple(&lanes.plus_multiple(&[0.0; 4], *y, c), -z, b)
+        };
+        let turned = [cross(y, c, z, b), cross(z, a, x, c), cross(x, b, y, a)];
+        for ((sum, own), turned) in self.blocks.0.iter_mut().zip(&block.0).zip(&turned) {
+            *sum = lanes.to_array(lanes.sum(lanes.load(sum), lanes.join(own, turned)));
         }
     }
 
@@ -47,16 +43,15 @@ impl MotionProduct {
 
     /// Adds k [I, R] for a scalar k whose column has an arm with 1 in the last lane.
     #[inline(always)]
-    pub(super) fn add_scalar(&mut self, arm: &Row3, value: f32) {
-        for (sum, own) in self.scalars.iter_mut().zip(arm) {
-            *sum += value * own;
-        }
+    pub(super) fn add_scalar<L: Lanes>(&mut self, lanes: L, arm: &Row3, value: f32) {
+        self.scalars = lanes.plus_multiple(&self.scalars, value, arm);
     }
 
     /// Adds k S [I, R] for a scalar k whose column has a projector S; nothing without one.
-    #[cold]
-    pub(super) fn add_constrained_scalar(
+    #[inline(always)]
+    pub(super) fn add_constrained_scalar<L: Lanes>(
         &mut self,
+        lanes: L,
         arm: &Row3,
         projector: Option<&Block>,
         value: f32,
@@ -64,7 +59,7 @@ impl MotionProduct {
         if let Some(projector) = projector {
             let mut block = *projector;
             block.scale(value);
-            self.add_block(arm, &block);
+            self.add_block(lanes, arm, &block);
         }
     }
 

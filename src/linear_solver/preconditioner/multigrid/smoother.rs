@@ -197,13 +197,14 @@ impl Kernel for SubtractOffGroup<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { outer, scalars, rows, vector, residual } = self;
-        for (row, entry) in rows.clone().zip(&mut *residual) {
-            let product = scalars.far_product(row, vector);
-            *entry = std::array::from_fn(|k| entry[k] - product[k]);
+        if scalars.has_far_entries() {
+            for (row, entry) in rows.clone().zip(&mut *residual) {
+                let product = scalars.far_product(lanes, row, vector);
+                *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            }
         }
         for outer in outer {
-            outer.visit(&rows, |row, column, block| {
-                let product = lanes.times(block, &vector[column]);
+            outer.visit_products(lanes, &rows, vector, |row, product| {
                 let entry = &mut residual[row - rows.start];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);
             });
@@ -213,16 +214,36 @@ impl Kernel for SubtractOffGroup<'_> {
 
 /// A sweep over the rows of a group.
 trait Sweep {
-    fn row_count(&self) -> usize;
+    fn blocks(&self) -> &LowerGroupBlocks<'_>;
 
     /// Fills the vectors of the sweep, which are 0 before.
-    fn begin(&self, vectors: &mut [GroupVector; 2]);
+    fn begin<L: Lanes>(&self, lanes: L, vectors: &mut [GroupVector; 2]);
 
     /// Processes the row after `count` rows.
-    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+    fn advance_row<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+
+    /// Processes the pair of rows after `count` pairs.
+    fn advance_pair<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+
+    /// Number of steps: pairs of rows where rows come in pairs.
+    #[inline(always)]
+    fn step_count(&self) -> usize {
+        let blocks = self.blocks();
+        if blocks.has_row_pairs { blocks.row_count() / 2 } else { blocks.row_count() }
+    }
+
+    /// Takes the step after `count` steps.
+    #[inline(always)]
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        if self.blocks().has_row_pairs {
+            self.advance_pair(lanes, count, vectors);
+        } else {
+            self.advance_row(lanes, count, vectors);
+        }
+    }
 
     /// Writes the results.
-    fn finish(self, vectors: &[GroupVector; 2]);
+    fn finish<L: Lanes>(self, lanes: L, vectors: &[GroupVector; 2]);
 }
 
 /// Runs the sweeps of all groups; `of_group(rows, solution, residual)` makes the sweep of a group from its entries of
@@ -262,23 +283,23 @@ impl<S: Sweep> Kernel for Sweeps<S> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { mut first, second } = self;
         let mut vectors = [[[0.0; 4]; GROUP]; 2];
-        first.begin(&mut vectors);
+        first.begin(lanes, &mut vectors);
         let mut both = 0;
         if let Some(mut second) = second {
             let mut others = [[[0.0; 4]; GROUP]; 2];
-            second.begin(&mut others);
+            second.begin(lanes, &mut others);
             // Only the last group of a matrix is shorter than others.
-            both = second.row_count().min(first.row_count());
+            both = second.step_count().min(first.step_count());
             for count in 0..both {
                 first.advance(lanes, count, &mut vectors);
                 second.advance(lanes, count, &mut others);
             }
-            second.finish(&others);
+            second.finish(lanes, &others);
         }
-        for count in both..first.row_count() {
+        for count in both..first.step_count() {
             first.advance(lanes, count, &mut vectors);
         }
-        first.finish(&vectors);
+        first.finish(lanes, &vectors);
     }
 }
 
@@ -292,26 +313,61 @@ struct Forward<'a> {
 }
 
 impl Sweep for Forward<'_> {
-    fn row_count(&self) -> usize {
-        self.near.row_count()
+    fn blocks(&self) -> &LowerGroupBlocks<'_> {
+        &self.near
     }
-
-    fn begin(&self, _vectors: &mut [GroupVector; 2]) {}
 
     #[inline(always)]
-    fn advance<L: Lanes>(&mut self, lanes: L, row: usize, vectors: &mut [GroupVector; 2]) {
-        let [found, left] = vectors;
-        let known = self.near.gather(lanes, row, found);
-        let value: Row3 = std::array::from_fn(|k| self.side[row][k] - known[k]);
-        let entry = lanes.times(&self.diagonals.inverses[row], &value);
-        found[row] = entry;
-        left[row] = value.map(|value| self.diagonals.excesses[row] * value);
-        self.near.scatter(lanes, row, &entry, left);
+    fn begin<L: Lanes>(&self, _lanes: L, _vectors: &mut [GroupVector; 2]) {}
+
+    #[inline(always)]
+    fn advance_row<L: Lanes>(&mut self, lanes: L, row: usize, vectors: &mut [GroupVector; 2]) {
+        let coupled = self.near.scalars.left_product(lanes, row, &vectors[0]);
+        let known = self.near.gather(lanes, row, &vectors[0]);
+        let value: Row3 = std::array::from_fn(|k| self.side[row][k] - coupled[k] - known[k]);
+        let entry = self.solve_row(lanes, row, &value, vectors);
+        self.near.scatter(lanes, row, &entry, &mut vectors[1]);
     }
 
-    fn finish(self, [found, left]: &[GroupVector; 2]) {
+    #[inline(always)]
+    fn advance_pair<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let [first, second] = [2 * count, 2 * count + 1];
+        let known = self.near.gather_both(lanes, first, &vectors[0]);
+        let value: Row3 = std::array::from_fn(|k| self.side[first][k] - known[0][k]);
+        let upper = self.solve_row(lanes, first, &value, vectors);
+        let coupled = self.near.times_within(lanes, first, &upper);
+        let value: Row3 = std::array::from_fn(|k| self.side[second][k] - coupled[k] - known[1][k]);
+        let lower = self.solve_row(lanes, second, &value, vectors);
+        let coupled = self.near.transposed_times_within(lanes, first, &lower);
+        let entry = &mut vectors[1][first];
+        *entry = std::array::from_fn(|k| entry[k] - coupled[k]);
+        self.near.scatter_both(lanes, first, [&upper, &lower], &mut vectors[1]);
+    }
+
+    #[inline(always)]
+    fn finish<L: Lanes>(self, lanes: L, [found, left]: &[GroupVector; 2]) {
         self.solution.copy_from_slice(&found[..self.solution.len()]);
-        self.residual.copy_from_slice(&left[..self.residual.len()]);
+        for (row, residual) in self.residual.iter_mut().enumerate() {
+            let coupled = self.near.scalars.right_product(lanes, row, found);
+            *residual = std::array::from_fn(|k| left[row][k] - coupled[k]);
+        }
+    }
+}
+
+impl Forward<'_> {
+    /// Solves for a row, and returns its entry.
+    #[inline(always)]
+    fn solve_row<L: Lanes>(
+        &self,
+        lanes: L,
+        row: usize,
+        value: &Row3,
+        [found, left]: &mut [GroupVector; 2],
+    ) -> Row3 {
+        let entry = lanes.times(&self.diagonals.inverses[row], value);
+        found[row] = entry;
+        left[row] = value.map(|value| self.diagonals.excesses[row] * value);
+        entry
     }
 }
 
@@ -327,30 +383,66 @@ struct Backward<'a> {
 }
 
 impl Sweep for Backward<'_> {
-    fn row_count(&self) -> usize {
-        self.near.row_count()
-    }
-
-    fn begin(&self, [step, left]: &mut [GroupVector; 2]) {
-        step[..self.correction.len()].copy_from_slice(self.correction);
-        left[..self.residual.len()].copy_from_slice(self.residual);
+    fn blocks(&self) -> &LowerGroupBlocks<'_> {
+        &self.near
     }
 
     #[inline(always)]
-    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
-        let row = self.near.row_count() - 1 - count;
-        let [step, left] = vectors;
-        let known = self.near.gather(lanes, row, step);
-        let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
-        let found = lanes.times(&self.diagonals.inverses[row], &value);
-        // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
-        let excess = self.diagonals.excesses[row];
-        let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
-        self.near.scatter(lanes, row, &entry, left);
-        for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
-            *solution += entry;
+    fn begin<L: Lanes>(&self, lanes: L, [step, left]: &mut [GroupVector; 2]) {
+        step[..self.correction.len()].copy_from_slice(self.correction);
+        for (row, residual) in self.residual.iter().enumerate() {
+            let coupled = self.near.scalars.left_product(lanes, row, step);
+            left[row] = std::array::from_fn(|k| residual[k] - coupled[k]);
         }
     }
 
-    fn finish(self, _vectors: &[GroupVector; 2]) {}
+    #[inline(always)]
+    fn advance_row<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let row = self.near.row_count() - 1 - count;
+        let [step, left] = &*vectors;
+        let coupled = self.near.scalars.right_product(lanes, row, step);
+        let known = self.near.gather(lanes, row, step);
+        let value: Row3 = std::array::from_fn(|k| left[row][k] - coupled[k] - known[k]);
+        let entry = self.solve_row(lanes, row, &value, &mut vectors[0]);
+        self.near.scatter(lanes, row, &entry, &mut vectors[1]);
+    }
+
+    #[inline(always)]
+    fn advance_pair<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let first = self.near.row_count() - 2 - 2 * count;
+        let second = first + 1;
+        let [step, left] = vectors;
+        let known = self.near.gather_both(lanes, first, step);
+        let coupled = self.near.times_within(lanes, first, &step[first]);
+        let value: Row3 = std::array::from_fn(|k| left[second][k] - coupled[k] - known[1][k]);
+        let lower = self.solve_row(lanes, second, &value, step);
+        let coupled = self.near.transposed_times_within(lanes, first, &lower);
+        let value: Row3 = std::array::from_fn(|k| left[first][k] - coupled[k] - known[0][k]);
+        let upper = self.solve_row(lanes, first, &value, step);
+        self.near.scatter_both(lanes, first, [&upper, &lower], left);
+    }
+
+    fn finish<L: Lanes>(self, _lanes: L, _vectors: &[GroupVector; 2]) {}
+}
+
+impl Backward<'_> {
+    /// Solves for a row, replaces e by e + d in `step`, and returns that entry.
+    #[inline(always)]
+    fn solve_row<L: Lanes>(
+        &mut self,
+        lanes: L,
+        row: usize,
+        value: &Row3,
+        step: &mut GroupVector,
+    ) -> Row3 {
+        let found = lanes.times(&self.diagonals.inverses[row], value);
+        // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
+        let excess = self.diagonals.excesses[row];
+        let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
+        step[row] = entry;
+        for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
+            *solution += entry;
+        }
+        entry
+    }
 }

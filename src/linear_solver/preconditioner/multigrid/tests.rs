@@ -134,7 +134,7 @@ impl Grid {
     fn set_bending(&mut self, stiffness: f64) {
         let matrix = self.second_differences(stiffness);
         let pattern = ScalarPattern::of(&matrix, |_, _| true);
-        let (scalars, diagonal) = ScalarCouplings::of(&matrix, Arc::new(pattern));
+        let (scalars, diagonal) = ScalarCouplings::of(&matrix, f64::clone, Arc::new(pattern));
         self.matrix.set_scalars(Arc::new(scalars));
         for (row, value) in diagonal.into_iter().enumerate() {
             self.matrix.add_diagonal(row, &Block::scaled_identity(value as f32));
