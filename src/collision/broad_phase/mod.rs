@@ -11,10 +11,10 @@ pub(crate) use partial_query::FeatureSubset;
 use super::{
     intersection::Intersection,
     primitive_pair::{DetectionRange, PairKind, PrimitivePair, Trajectories},
-    trajectory_culling::TrajectoriesF32,
+    trajectory_culling::{SeparationQuery, TrajectoriesF32},
 };
 use crate::{
-    geometry::{PairVisitor, SweptAabbF32, SweptBvh},
+    geometry::{NODE_WIDTH, Node8, PairVisitor, SweptAabbF32, SweptBvh},
     surface::CollisionMesh,
 };
 use std::ops::Range;
@@ -84,6 +84,12 @@ impl BroadPhase {
     /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
     pub(crate) fn set_trajectories(&mut self, trajectories: Trajectories<'_>) {
         self.trajectories.set_trajectories(trajectories);
+    }
+
+    /// Bit mask of up to eight pairs of a kind that certainly stay farther apart than their query
+    /// distance on the trajectories that were set last.
+    pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
+        self.trajectories.separated_mask(kind, queries)
     }
 
     /// Refits the trees of the cloths to the trajectories, with a margin of `thickness_factor`
@@ -285,9 +291,13 @@ impl FeatureTrees {
 
     fn refit(&mut self, builder: SweptAabbBuilder<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
-        vertices.refit_with(|index| builder.vertex(ranges.vertices.start as u32 + index));
-        edges.refit_with(|index| builder.edge(ranges.edges.start as u32 + index));
-        triangles.refit_with(|index| builder.triangle(ranges.triangles.start as u32 + index));
+        let [vertex, edge, triangle] =
+            [&ranges.vertices, &ranges.edges, &ranges.triangles].map(|range| range.start as u32);
+        vertices.refit_nodes_with(|members| builder.boxes(members, |one| [vertex + one]));
+        let ends = |one: u32| builder.mesh.edges[(edge + one) as usize];
+        edges.refit_nodes_with(|members| builder.boxes(members, ends));
+        let corners = |one: u32| builder.mesh.triangles[(triangle + one) as usize];
+        triangles.refit_nodes_with(|members| builder.boxes(members, corners));
     }
 }
 
@@ -302,22 +312,40 @@ struct SweptAabbBuilder<'a> {
 
 impl SweptAabbBuilder<'_> {
     fn vertex(&self, vertex: u32) -> SweptAabbF32 {
-        self.swept_aabb(&[vertex])
+        self.swept_aabb([vertex])
     }
 
     fn edge(&self, edge: u32) -> SweptAabbF32 {
-        self.swept_aabb(&self.mesh.edges[edge as usize])
+        self.swept_aabb(self.mesh.edges[edge as usize])
     }
 
     fn triangle(&self, triangle: u32) -> SweptAabbF32 {
-        self.swept_aabb(&self.mesh.triangles[triangle as usize])
+        self.swept_aabb(self.mesh.triangles[triangle as usize])
     }
 
-    /// Swept AABB of vertices, inflated by `thickness_factor` times the thickness there: surfaces
-    /// with disjoint boxes are farther apart than this multiple of both thicknesses.
+    /// Swept AABB of the vertices of a feature with its margin.
+    fn swept_aabb<const CORNERS: usize>(&self, feature: [u32; CORNERS]) -> SweptAabbF32 {
+        self.trajectories.swept_aabb(feature, self.margin(feature[0]))
+    }
+
+    /// Swept AABBs with their margins of up to eight members of a tree with these vertices.
     #[inline]
-    fn swept_aabb(&self, vertices: &[u32]) -> SweptAabbF32 {
-        let thickness = self.mesh.surface_properties[vertices[0] as usize].thickness;
-        self.trajectories.swept_aabb(vertices, self.thickness_factor * thickness)
+    fn boxes<const CORNERS: usize>(
+        &self,
+        members: &[u32],
+        vertices: impl Fn(u32) -> [u32; CORNERS],
+    ) -> Node8 {
+        let mut features = [[0; CORNERS]; NODE_WIDTH];
+        let features = &mut features[..members.len()];
+        for (feature, member) in features.iter_mut().zip(members) {
+            *feature = vertices(*member);
+        }
+        self.trajectories.swept_aabbs(features, |vertex| self.margin(vertex))
+    }
+
+    /// Margin at a vertex in m, `thickness_factor` times the thickness there: surfaces with disjoint
+    /// boxes are farther apart than this multiple of both thicknesses.
+    fn margin(&self, vertex: u32) -> f64 {
+        self.thickness_factor * self.mesh.surface_properties[vertex as usize].thickness
     }
 }

@@ -363,7 +363,8 @@ impl PrimitivePair {
 
 /// Largest absolute coordinate, in m.
 fn largest_coordinate(points: &[Vec3; 4]) -> f64 {
-    points.iter().fold(0.0, |max, point| max.max(point.amax()))
+    let coordinates = points.iter().flat_map(|point| point.iter());
+    coordinates.map(|one| one.abs()).fold(0.0, |max, one| if one > max { one } else { max })
 }
 
 /// Contact weights of a vertex and a point of a triangle.

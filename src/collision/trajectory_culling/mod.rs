@@ -9,12 +9,13 @@
 //! differences is off by 4uM as they are, and along each axis by 10uM more for each round that it has come nearer: by 76uM
 //! in all, which is less than twice [`DISTANCE_ROUNDING_F32`].
 
+mod boxes;
 #[cfg(test)]
 mod tests;
 
 use super::primitive_pair::{PairKind, Trajectories};
 use crate::{
-    geometry::{SweptAabbF32, to_f32_clamped},
+    geometry::to_f32_clamped,
     parallel::reductions,
     simd::{F32x8, Kernel, Lanes, dispatch},
     vec3::Vec3,
@@ -24,8 +25,6 @@ use wide::f32x4;
 
 /// Rounding allowance of distances, relative to the largest coordinate.
 const DISTANCE_ROUNDING_F32: f32 = 1.0 / (1 << 18) as f32;
-/// Rounding allowance of boxes, relative to their coordinates.
-const BOX_ROUNDING_F32: f32 = 1.0 / (1 << 21) as f32;
 /// Largest coordinate in m for which no product overflows.
 const MAX_COORDINATE: f32 = 1.0e15;
 /// Smallest squared length of an axis, in m², for which no product underflows.
@@ -77,35 +76,13 @@ impl TrajectoriesF32 {
         .collect_into_vec(&mut self.trajectories);
     }
 
-    /// Swept AABB of vertices, inflated by `margin` in m.
-    #[inline]
-    pub(crate) fn swept_aabb(&self, vertices: &[u32], margin: f64) -> SweptAabbF32 {
-        let margin = f32x4::splat(margin as f32);
-        let rounded_margin = |bound: f32x4| {
-            margin + (bound.abs() + margin) * BOX_ROUNDING_F32 + f32x4::splat(f32::MIN_POSITIVE)
-        };
-        let bounds_at = |time: usize| {
-            let points = vertices.iter().map(|vertex| self.trajectories[*vertex as usize][time]);
-            let empty = [f32::INFINITY, f32::NEG_INFINITY].map(f32x4::splat);
-            let [lower, upper] = points.fold(empty, |[lower, upper], point| {
-                [lower.fast_min(point), upper.fast_max(point)]
-            });
-            // Infinite bounds would overlap the empty lanes of a tree.
-            let [min, max] = [f32::MIN, f32::MAX].map(f32x4::splat);
-            [
-                (lower - rounded_margin(lower)).fast_max(min),
-                (upper + rounded_margin(upper)).fast_min(max),
-            ]
-        };
-        SweptAabbF32::new([bounds_at(0), bounds_at(1)])
-    }
-
     /// Bit mask of the pairs of one kind that certainly stay farther apart than their query
     /// distance: some axis separates all differences between points of both features from 0 by
     /// this distance at the start and at the end, hence at all times between. The axis is an
     /// approximation of the shortest difference at the start, improved by a few iterations of
     /// Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex
-    /// set" (1966).
+    /// set" (1966), or the normal at the start or at the end: of features that are close to each
+    /// other and large only an exact direction separates, and this is mostly theirs.
     pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
         dispatch(SeparationKernel { trajectories: &self.trajectories, kind, queries })
     }
@@ -152,10 +129,10 @@ impl Kernel for SeparationKernel<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> u32 {
         let vertices = self.vertices_at(lanes, 0);
-        let (thresholds, mut undecided) = self.thresholds(lanes, &vertices);
+        let (thresholds, testable) = self.thresholds(lanes, &vertices);
         let starts = pair_differences(lanes, self.kind, &vertices);
         let mut axis = mean_difference(lanes, &starts);
-        let (mut ends, mut separated) = (None, 0);
+        let (mut ends, mut undecided, mut separated) = (None, testable, 0);
         for _ in 0..PARAMETERS.gilbert_iterations {
             let square = lanes.vector_dot(&axis, &axis);
             undecided &=
@@ -181,6 +158,16 @@ impl Kernel for SeparationKernel<'_> {
                 break;
             }
             axis = gilbert_step(lanes, &axis, &starts, &start_projections);
+        }
+        if testable != separated {
+            let ends = match ends {
+                Some(known) => known,
+                None => pair_differences(lanes, self.kind, &self.vertices_at(lanes, 1)),
+            };
+            let times = [&starts, &ends];
+            let at_start = separated_along(lanes, &normal(lanes, &starts), times, thresholds);
+            let at_end = separated_along(lanes, &normal(lanes, &ends), times, thresholds);
+            separated |= testable & (at_start | at_end);
         }
         separated
     }
@@ -209,6 +196,38 @@ impl SeparationKernel<'_> {
             occupied & lanes.mask_bits(lanes.less_than(max, lanes.splat(MAX_COORDINATE)));
         (lanes.multiply(thresholds, lanes.splat(1.0 + DISTANCE_ROUNDING_F32)), undecided)
     }
+}
+
+/// Normals of the triangles, or to both edges, of any length.
+#[inline(always)]
+fn normal<L: Lanes>(lanes: L, [a, b, c, _]: &PairDifferences<L>) -> [L::Eight; 3] {
+    let [x, y, z] = lanes.vector_difference(a, b);
+    let [u, v, w] = lanes.vector_difference(c, a);
+    [
+        lanes.difference(lanes.multiply(y, w), lanes.multiply(z, v)),
+        lanes.difference(lanes.multiply(z, u), lanes.multiply(x, w)),
+        lanes.difference(lanes.multiply(x, v), lanes.multiply(y, u)),
+    ]
+}
+
+/// Mask of the pairs that an axis or its opposite separates by a threshold at the start and at the end.
+#[inline(always)]
+fn separated_along<L: Lanes>(
+    lanes: L,
+    axis: &[L::Eight; 3],
+    [starts, ends]: [&PairDifferences<L>; 2],
+    thresholds: L::Eight,
+) -> u32 {
+    let square = lanes.vector_dot(axis, axis);
+    let threshold = lanes.multiply(thresholds, lanes.square_root(square));
+    let opposite = lanes.difference(lanes.splat(0.0), threshold);
+    let (at_start, at_end) = (projections(lanes, starts, axis), projections(lanes, ends, axis));
+    let nearest = lanes.minimum(min_of_four(lanes, &at_start), min_of_four(lanes, &at_end));
+    let farthest = lanes.maximum(max_of_four(lanes, &at_start), max_of_four(lanes, &at_end));
+    let is_separated =
+        lanes.or(lanes.less_than(threshold, nearest), lanes.less_than(farthest, opposite));
+    let is_in_range = lanes.less_than(lanes.splat(MIN_AXIS_LENGTH_SQUARED), square);
+    lanes.mask_bits(lanes.and(is_in_range, is_separated))
 }
 
 /// Upper bounds of the rest distances of a batch of pairs.
@@ -326,6 +345,11 @@ fn projections<L: Lanes>(
 #[inline(always)]
 fn min_of_four<L: Lanes>(lanes: L, [a, b, c, d]: &[L::Eight; 4]) -> L::Eight {
     lanes.minimum(lanes.minimum(*a, *b), lanes.minimum(*c, *d))
+}
+
+#[inline(always)]
+fn max_of_four<L: Lanes>(lanes: L, [a, b, c, d]: &[L::Eight; 4]) -> L::Eight {
+    lanes.maximum(lanes.maximum(*a, *b), lanes.maximum(*c, *d))
 }
 
 /// Gilbert's iteration: shortest vector between a point and the difference of least projection on

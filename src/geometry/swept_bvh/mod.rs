@@ -32,11 +32,11 @@ mod tests;
 mod traversal;
 
 pub use node8::SweptAabbF32;
+pub(crate) use node8::{NODE_WIDTH, Node8, SweptBounds};
 pub(crate) use traversal::PairVisitor;
 
 use super::aabb_tree::Aabb;
 use crate::vec3::Vec3;
-use node8::{NODE_WIDTH, Node8};
 use rayon::prelude::*;
 
 /// Box of a primitive at the start of a step, and one at its end; both finite.
@@ -154,17 +154,26 @@ impl SweptBvh {
 
     /// Refits all boxes to those that `bounds` computes for each primitive.
     pub fn refit_with(&mut self, bounds: impl Fn(u32) -> SweptAabbF32 + Sync) {
+        self.refit_nodes_with(|members| {
+            let mut node = Node8::EMPTY;
+            for (lane, primitive) in members.iter().enumerate() {
+                node.set_lane(lane, &bounds(*primitive));
+            }
+            node
+        });
+    }
+
+    /// Refits all boxes to those that `bounds` computes for up to eight primitives at once.
+    pub(crate) fn refit_nodes_with(&mut self, bounds: impl Fn(&[u32]) -> Node8 + Sync) {
         /// Nodes per parallel task.
         const NODES_PER_TASK: usize = 64;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
         let members = self.primitive_of_leaf.par_chunks(NODE_WIDTH);
-        leaves.par_iter_mut().zip(members).with_min_len(NODES_PER_TASK).for_each(
-            |(node, members)| {
-                for (lane, primitive) in members.iter().enumerate() {
-                    node.set_lane(lane, &bounds(*primitive));
-                }
-            },
-        );
+        leaves
+            .par_iter_mut()
+            .zip(members)
+            .with_min_len(NODES_PER_TASK)
+            .for_each(|(node, members)| *node = bounds(members));
         let mut below = leaves;
         for level in above {
             let children = below.par_chunks(NODE_WIDTH);

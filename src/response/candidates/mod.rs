@@ -17,6 +17,7 @@
 //! boxes of the trees have (1 + skin) t around the predicted trajectories, those of features whose
 //! vertices all have δ ≤ m still contain their trajectories with min_gap t around.
 
+mod distant_pairs;
 mod step_validation;
 mod stiffening;
 #[cfg(test)]
@@ -140,7 +141,7 @@ impl Candidates {
         };
         let query = CandidateQuery { mesh, range, accept };
         self.broad_phase.candidate_pairs(&query, found);
-        found.par_sort_unstable_by_key(PrimitivePair::key);
+        found.par_sort_by_cached_key(PrimitivePair::key);
         filtered_count.into_inner()
     }
 
