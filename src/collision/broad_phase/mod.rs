@@ -3,9 +3,11 @@
 //! overlap within a step.
 
 mod candidates;
+mod common_vertices;
 mod partial_query;
 
 use candidates::{CandidateSearch, Candidates};
+use common_vertices::CommonVertices;
 pub(crate) use partial_query::FeatureSubset;
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
     trajectory_culling::{SeparationQuery, TrajectoriesF32},
 };
 use crate::{
-    geometry::{NODE_WIDTH, Node8, PairVisitor, SweptAabbF32, SweptBvh},
+    geometry::{NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptAabbF32, SweptBvh},
     surface::CollisionMesh,
 };
 use std::ops::Range;
@@ -26,6 +28,8 @@ pub(crate) struct BroadPhase {
     trajectories: TrajectoriesF32,
     cloth_trees: FeatureTrees,
     collider_trees: FeatureTrees,
+    /// Pairs of features of cloths with a common vertex; none without self-collision.
+    common_vertices: CommonVertices,
     /// Whether pairs of features of cloths are included.
     has_self_collision: bool,
 }
@@ -78,7 +82,18 @@ impl BroadPhase {
         let builder = SweptAabbBuilder { mesh, trajectories: &rounded, thickness_factor: 1.0 };
         let [cloth_trees, collider_trees] =
             [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, builder));
-        Self { trajectories: rounded, cloth_trees, collider_trees, has_self_collision }
+        let common_vertices = if has_self_collision {
+            CommonVertices::new(mesh, &cloth_trees)
+        } else {
+            CommonVertices::default()
+        };
+        Self {
+            trajectories: rounded,
+            cloth_trees,
+            collider_trees,
+            common_vertices,
+            has_self_collision,
+        }
     }
 
     /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
@@ -86,10 +101,10 @@ impl BroadPhase {
         self.trajectories.set_trajectories(trajectories);
     }
 
-    /// Bit mask of up to eight pairs of a kind that certainly stay farther apart than their query
+    /// Bit mask of those of up to eight pairs of a kind that certainly stay farther apart than their query
     /// distance on the trajectories that were set last.
     pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
-        self.trajectories.separated_mask(kind, queries)
+        self.trajectories.separated_mask(kind, queries, true)
     }
 
     /// Refits the trees of the cloths to the trajectories, with a margin of `thickness_factor`
@@ -117,12 +132,14 @@ impl BroadPhase {
     ) {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
         let search = self.search(query);
-        search.vertex_face_pairs(cloths, colliders, found);
-        search.vertex_face_pairs(colliders, cloths, found);
-        search.edge_edge_pairs(cloths, colliders, found);
+        let none = &PairExclusions::default();
+        search.vertex_face_pairs(cloths, colliders, none, found);
+        search.vertex_face_pairs(colliders, cloths, none, found);
+        search.edge_edge_pairs(cloths, colliders, none, found);
         if self.has_self_collision {
-            search.vertex_face_pairs(cloths, cloths, found);
-            search.edge_edge_self_pairs(cloths, found);
+            let CommonVertices { vertex_faces, edges } = &self.common_vertices;
+            search.vertex_face_pairs(cloths, cloths, vertex_faces, found);
+            search.edge_edge_self_pairs(cloths, edges, found);
         }
     }
 
@@ -149,10 +166,12 @@ where
         &self,
         one: &FeatureTrees,
         other: &FeatureTrees,
+        excluded: &PairExclusions,
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_vertex_face(first as u32 + a, second as u32 + b, candidates);
             },
@@ -166,10 +185,12 @@ where
         &self,
         one: &FeatureTrees,
         other: &FeatureTrees,
+        excluded: &PairExclusions,
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.edges.start, other.ranges.edges.start];
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_edge_edge(first as u32 + a, second as u32 + b, candidates);
             },
@@ -179,8 +200,14 @@ where
     }
 
     /// Pairs of edges of the cloths, whose indices start at 0.
-    fn edge_edge_self_pairs(&self, cloths: &FeatureTrees, found: &mut Vec<PrimitivePair>) {
+    fn edge_edge_self_pairs(
+        &self,
+        cloths: &FeatureTrees,
+        excluded: &PairExclusions,
+        found: &mut Vec<PrimitivePair>,
+    ) {
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_edge_edge(a, b, candidates);
             },

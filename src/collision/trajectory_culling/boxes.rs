@@ -30,18 +30,19 @@ impl TrajectoriesF32 {
     ) -> Node8 {
         // Lanes without a feature repeat the last one.
         let last = features.len() - 1;
-        let of_lanes = std::array::from_fn(|lane| &features[lane.min(last)]);
+        let of_lanes: [_; NODE_WIDTH] = std::array::from_fn(|lane| features[lane.min(last)]);
         let margins = of_lanes.map(|feature| margin(feature[0]) as f32);
-        let bounds =
-            dispatch(BoxKernel { trajectories: &self.trajectories, features: &of_lanes, margins });
-        Node8::new(&bounds, features.len())
+        let corners = std::array::from_fn(|corner| {
+            of_lanes.map(|feature| &self.trajectories[feature[corner] as usize])
+        });
+        Node8::new(&dispatch(BoxKernel::<CORNERS> { corners, margins }), features.len())
     }
 }
 
 /// Swept AABBs of eight features.
 struct BoxKernel<'a, const CORNERS: usize> {
-    trajectories: &'a [[f32x4; 2]],
-    features: &'a [&'a [u32; CORNERS]; NODE_WIDTH],
+    /// Start and end of every corner of each feature.
+    corners: [[&'a [f32x4; 2]; NODE_WIDTH]; CORNERS],
     /// In m.
     margins: [f32; NODE_WIDTH],
 }
@@ -51,9 +52,8 @@ impl<const CORNERS: usize> Kernel for BoxKernel<'_, CORNERS> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
-        let margins = lanes.load(&self.margins);
-        let [start_lower, start_upper] = self.bounds_at(lanes, 0, margins);
-        let [end_lower, end_upper] = self.bounds_at(lanes, 1, margins);
+        let [start_lower, start_upper] = self.bounds_at(lanes, 0);
+        let [end_lower, end_upper] = self.bounds_at(lanes, 1);
         [start_lower, start_upper, end_lower, end_upper]
     }
 }
@@ -61,12 +61,7 @@ impl<const CORNERS: usize> Kernel for BoxKernel<'_, CORNERS> {
 impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
     /// Lower and upper coordinates at the start (0) or at the end (1).
     #[inline(always)]
-    fn bounds_at<L: Lanes>(
-        &self,
-        lanes: L,
-        time: usize,
-        margins: L::Eight,
-    ) -> [[[f32; NODE_WIDTH]; 3]; 2] {
+    fn bounds_at<L: Lanes>(&self, lanes: L, time: usize) -> [[[f32; NODE_WIDTH]; 3]; 2] {
         let mut lower = self.corner_at(lanes, 0, time);
         let mut upper = lower;
         for corner in 1..CORNERS {
@@ -76,6 +71,7 @@ impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
                 upper[axis] = lanes.maximum(upper[axis], point[axis]);
             }
         }
+        let margins = lanes.load(&self.margins);
         let mut bounds = [[[0.0; NODE_WIDTH]; 3]; 2];
         for axis in 0..3 {
             // Infinite bounds would overlap the empty lanes of a tree.
@@ -90,9 +86,7 @@ impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
     /// A corner of all features.
     #[inline(always)]
     fn corner_at<L: Lanes>(&self, lanes: L, corner: usize, time: usize) -> [L::Eight; 3] {
-        let [x, y, z, _] = lanes.transpose_rows(|lane| {
-            self.trajectories[self.features[lane][corner] as usize][time].to_array()
-        });
+        let [x, y, z, _] = lanes.transpose_rows(|lane| self.corners[corner][lane][time].to_array());
         [x, y, z]
     }
 }

@@ -81,10 +81,16 @@ impl TrajectoriesF32 {
     /// this distance at the start and at the end, hence at all times between. The axis is an
     /// approximation of the shortest difference at the start, improved by a few iterations of
     /// Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex
-    /// set" (1966), or the normal at the start or at the end: of features that are close to each
-    /// other and large only an exact direction separates, and this is mostly theirs.
-    pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
-        dispatch(SeparationKernel { trajectories: &self.trajectories, kind, queries })
+    /// set" (1966), or with `tries_normals` the normal at the start or at the end: features that are
+    /// large for their distance are separated along an exact direction only, and mostly along these.
+    pub(crate) fn separated_mask(
+        &self,
+        kind: PairKind,
+        queries: &[SeparationQuery],
+        tries_normals: bool,
+    ) -> u32 {
+        let trajectories = &self.trajectories;
+        dispatch(SeparationKernel { trajectories, kind, queries, tries_normals })
     }
 
     /// Tight upper bounds of the rest distances of pairs of one kind, in m, by Gilbert's iteration.
@@ -121,6 +127,7 @@ struct SeparationKernel<'a> {
     kind: PairKind,
     /// At least one, at most [`PAIRS_PER_BATCH`].
     queries: &'a [SeparationQuery],
+    tries_normals: bool,
 }
 
 impl Kernel for SeparationKernel<'_> {
@@ -159,7 +166,7 @@ impl Kernel for SeparationKernel<'_> {
             }
             axis = gilbert_step(lanes, &axis, &starts, &start_projections);
         }
-        if testable != separated {
+        if self.tries_normals && testable != separated {
             let ends = match ends {
                 Some(known) => known,
                 None => pair_differences(lanes, self.kind, &self.vertices_at(lanes, 1)),

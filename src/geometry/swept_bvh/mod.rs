@@ -26,11 +26,13 @@
 //! number that depends on the tree alone, and what they find is put together in their order, so that
 //! results are the same for every number of threads.
 
+mod exclusions;
 mod node8;
 #[cfg(test)]
 mod tests;
 mod traversal;
 
+pub(crate) use exclusions::PairExclusions;
 pub use node8::SweptAabbF32;
 pub(crate) use node8::{NODE_WIDTH, Node8, SweptBounds};
 pub(crate) use traversal::PairVisitor;
@@ -146,6 +148,11 @@ impl SweptBvh {
         self.primitive_of_leaf.is_empty()
     }
 
+    /// Leaf of a primitive.
+    fn leaf_of(&self, primitive: u32) -> usize {
+        self.leaf_of_primitive[primitive as usize] as usize
+    }
+
     /// Refits all boxes to new boxes of the same number of primitives.
     pub fn refit(&mut self, boxes: &[SweptAabb]) {
         debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
@@ -193,7 +200,7 @@ impl SweptBvh {
     pub fn expand(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> SweptAabbF32) {
         for primitive in primitives {
             let bounds = bounds(*primitive);
-            let mut leaf = self.leaf_of_primitive[*primitive as usize] as usize;
+            let mut leaf = self.leaf_of(*primitive);
             for level in &mut self.levels {
                 level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, &bounds);
                 leaf /= NODE_WIDTH;
