@@ -16,7 +16,7 @@ use super::{
     trajectory_culling::{SeparationQuery, TrajectoriesF32},
 };
 use crate::{
-    geometry::{NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptAabbF32, SweptBvh},
+    geometry::{NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptBvh},
     surface::CollisionMesh,
 };
 use std::ops::Range;
@@ -305,26 +305,32 @@ impl FeatureTrees {
     }
 
     fn new(ranges: FeatureRanges, builder: SweptAabbBuilder<'_>) -> Self {
-        let build = |range: &Range<usize>, aabb: &(dyn Fn(u32) -> SweptAabbF32 + Sync)| {
-            SweptBvh::build_with(range.len(), |index| aabb(range.start as u32 + index))
-        };
+        let [vertex, edge, triangle] = ranges.firsts();
         Self {
-            vertices: build(&ranges.vertices, &|vertex| builder.vertex(vertex)),
-            edges: build(&ranges.edges, &|edge| builder.edge(edge)),
-            triangles: build(&ranges.triangles, &|triangle| builder.triangle(triangle)),
+            vertices: SweptBvh::build_with(ranges.vertices.len(), |members| {
+                builder.vertices(vertex, members)
+            }),
+            edges: SweptBvh::build_with(ranges.edges.len(), |members| builder.edges(edge, members)),
+            triangles: SweptBvh::build_with(ranges.triangles.len(), |members| {
+                builder.triangles(triangle, members)
+            }),
             ranges,
         }
     }
 
     fn refit(&mut self, builder: SweptAabbBuilder<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
-        let [vertex, edge, triangle] =
-            [&ranges.vertices, &ranges.edges, &ranges.triangles].map(|range| range.start as u32);
-        vertices.refit_nodes_with(|members| builder.boxes(members, |one| [vertex + one]));
-        let ends = |one: u32| builder.mesh.edges[(edge + one) as usize];
-        edges.refit_nodes_with(|members| builder.boxes(members, ends));
-        let corners = |one: u32| builder.mesh.triangles[(triangle + one) as usize];
-        triangles.refit_nodes_with(|members| builder.boxes(members, corners));
+        let [vertex, edge, triangle] = ranges.firsts();
+        vertices.refit_nodes_with(|members| builder.vertices(vertex, members));
+        edges.refit_nodes_with(|members| builder.edges(edge, members));
+        triangles.refit_nodes_with(|members| builder.triangles(triangle, members));
+    }
+}
+
+impl FeatureRanges {
+    /// Index of the first vertex, the first edge and the first triangle.
+    fn firsts(&self) -> [u32; 3] {
+        [&self.vertices, &self.edges, &self.triangles].map(|range| range.start as u32)
     }
 }
 
@@ -338,21 +344,19 @@ struct SweptAabbBuilder<'a> {
 }
 
 impl SweptAabbBuilder<'_> {
-    fn vertex(&self, vertex: u32) -> SweptAabbF32 {
-        self.swept_aabb([vertex])
+    /// Boxes of up to eight vertices, given by their places after the first one.
+    fn vertices(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| [first + one])
     }
 
-    fn edge(&self, edge: u32) -> SweptAabbF32 {
-        self.swept_aabb(self.mesh.edges[edge as usize])
+    /// Boxes of up to eight edges, given by their places after the first one.
+    fn edges(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| self.mesh.edges[(first + one) as usize])
     }
 
-    fn triangle(&self, triangle: u32) -> SweptAabbF32 {
-        self.swept_aabb(self.mesh.triangles[triangle as usize])
-    }
-
-    /// Swept AABB of the vertices of a feature with its margin.
-    fn swept_aabb<const CORNERS: usize>(&self, feature: [u32; CORNERS]) -> SweptAabbF32 {
-        self.trajectories.swept_aabb(feature, self.margin(feature[0]))
+    /// Boxes of up to eight triangles, given by their places after the first one.
+    fn triangles(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| self.mesh.triangles[(first + one) as usize])
     }
 
     /// Swept AABBs with their margins of up to eight members of a tree with these vertices.

@@ -3,24 +3,15 @@
 
 use super::TrajectoriesF32;
 use crate::{
-    geometry::{NODE_WIDTH, Node8, SweptAabbF32, SweptBounds},
+    geometry::{NODE_WIDTH, Node8, SweptBounds},
     simd::{Kernel, Lanes, dispatch},
 };
-use wide::f32x4;
+use wide::{f32x4, f32x8};
 
 /// Rounding allowance of boxes, relative to their coordinates.
 const BOX_ROUNDING_F32: f32 = 1.0 / (1 << 21) as f32;
 
 impl TrajectoriesF32 {
-    /// Swept AABB of the vertices of a feature, inflated by `margin` in m.
-    pub(crate) fn swept_aabb<const CORNERS: usize>(
-        &self,
-        feature: [u32; CORNERS],
-        margin: f64,
-    ) -> SweptAabbF32 {
-        self.swept_aabbs(&[feature], |_| margin).lane(0)
-    }
-
     /// Swept AABBs of one to eight features, each inflated by the margin in m of its first vertex.
     #[inline]
     pub(crate) fn swept_aabbs<const CORNERS: usize>(
@@ -35,7 +26,7 @@ impl TrajectoriesF32 {
         let corners = std::array::from_fn(|corner| {
             of_lanes.map(|feature| &self.trajectories[feature[corner] as usize])
         });
-        Node8::new(&dispatch(BoxKernel::<CORNERS> { corners, margins }), features.len())
+        Node8::new(dispatch(BoxKernel::<CORNERS> { corners, margins }), features.len())
     }
 }
 
@@ -48,7 +39,7 @@ struct BoxKernel<'a, const CORNERS: usize> {
 }
 
 impl<const CORNERS: usize> Kernel for BoxKernel<'_, CORNERS> {
-    type Output = SweptBounds<[f32; NODE_WIDTH]>;
+    type Output = SweptBounds<f32x8>;
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
@@ -61,7 +52,7 @@ impl<const CORNERS: usize> Kernel for BoxKernel<'_, CORNERS> {
 impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
     /// Lower and upper coordinates at the start (0) or at the end (1).
     #[inline(always)]
-    fn bounds_at<L: Lanes>(&self, lanes: L, time: usize) -> [[[f32; NODE_WIDTH]; 3]; 2] {
+    fn bounds_at<L: Lanes>(&self, lanes: L, time: usize) -> [[f32x8; 3]; 2] {
         let mut lower = self.corner_at(lanes, 0, time);
         let mut upper = lower;
         for corner in 1..CORNERS {
@@ -72,13 +63,13 @@ impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
             }
         }
         let margins = lanes.load(&self.margins);
-        let mut bounds = [[[0.0; NODE_WIDTH]; 3]; 2];
+        let mut bounds = [[f32x8::ZERO; 3]; 2];
         for axis in 0..3 {
             // Infinite bounds would overlap the empty lanes of a tree.
             let low = lanes.difference(lower[axis], grown_margins(lanes, margins, lower[axis]));
-            bounds[0][axis] = lanes.to_array(lanes.maximum(low, lanes.splat(f32::MIN)));
+            bounds[0][axis] = numbers(lanes, lanes.maximum(low, lanes.splat(f32::MIN)));
             let high = lanes.sum(upper[axis], grown_margins(lanes, margins, upper[axis]));
-            bounds[1][axis] = lanes.to_array(lanes.minimum(high, lanes.splat(f32::MAX)));
+            bounds[1][axis] = numbers(lanes, lanes.minimum(high, lanes.splat(f32::MAX)));
         }
         bounds
     }
@@ -89,6 +80,11 @@ impl<const CORNERS: usize> BoxKernel<'_, CORNERS> {
         let [x, y, z, _] = lanes.transpose_rows(|lane| self.corners[corner][lane][time].to_array());
         [x, y, z]
     }
+}
+
+#[inline(always)]
+fn numbers<L: Lanes>(lanes: L, eight: L::Eight) -> f32x8 {
+    f32x8::new(lanes.to_array(eight))
 }
 
 /// Margins that contain the rounding of a bound.

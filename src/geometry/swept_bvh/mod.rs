@@ -108,17 +108,18 @@ impl SweptBvh {
     /// Builds the tree over primitives with these boxes.
     #[must_use]
     pub fn new(boxes: &[SweptAabb]) -> Self {
-        Self::build_with(boxes.len(), |primitive| SweptAabbF32::from(&boxes[primitive as usize]))
+        Self::build_with(boxes.len(), |members| {
+            Node8::of_boxes(members.iter().map(|one| SweptAabbF32::from(&boxes[*one as usize])))
+        })
     }
 
-    /// Builds the tree over `count` primitives whose boxes `bounds` computes.
-    pub(crate) fn build_with(
-        mut count: usize,
-        bounds: impl Fn(u32) -> SweptAabbF32 + Sync,
-    ) -> Self {
-        let mut leaves: Vec<([f32; 3], u32)> = (0..count as u32)
-            .map(|primitive| (bounds(primitive).scaled_centre(), primitive))
-            .collect();
+    /// Builds the tree over `count` primitives whose boxes `bounds` computes, up to eight at once.
+    pub(crate) fn build_with(mut count: usize, bounds: impl Fn(&[u32]) -> Node8 + Sync) -> Self {
+        let primitives: Vec<u32> = (0..count as u32).collect();
+        let mut leaves = Vec::with_capacity(count);
+        for_each_box(&primitives, &bounds, |primitive, bounds| {
+            leaves.push((bounds.scaled_centre(), primitive));
+        });
         partition_into_nodes(&mut leaves);
         // Collected anew: in place it would keep the capacity of the leaves.
         let primitive_of_leaf: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
@@ -132,7 +133,7 @@ impl SweptBvh {
             count = count.div_ceil(NODE_WIDTH);
             tree.levels.push(vec![Node8::EMPTY; count]);
         }
-        tree.refit_with(bounds);
+        tree.refit_nodes_with(bounds);
         tree
     }
 
@@ -162,11 +163,7 @@ impl SweptBvh {
     /// Refits all boxes to those that `bounds` computes for each primitive.
     pub fn refit_with(&mut self, bounds: impl Fn(u32) -> SweptAabbF32 + Sync) {
         self.refit_nodes_with(|members| {
-            let mut node = Node8::EMPTY;
-            for (lane, primitive) in members.iter().enumerate() {
-                node.set_lane(lane, &bounds(*primitive));
-            }
-            node
+            Node8::of_boxes(members.iter().map(|primitive| bounds(*primitive)))
         });
     }
 
@@ -196,15 +193,28 @@ impl SweptBvh {
     }
 
     /// Enlarges the boxes of some primitives, and of their ancestors, by those that `bounds`
-    /// computes.
-    pub fn expand(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> SweptAabbF32) {
-        for primitive in primitives {
-            let bounds = bounds(*primitive);
-            let mut leaf = self.leaf_of(*primitive);
+    /// computes, up to eight at once.
+    pub(crate) fn expand(&mut self, primitives: &[u32], bounds: impl Fn(&[u32]) -> Node8) {
+        for_each_box(primitives, &bounds, |primitive, bounds| {
+            let mut leaf = self.leaf_of(primitive);
             for level in &mut self.levels {
-                level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, &bounds);
+                level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, bounds);
                 leaf /= NODE_WIDTH;
             }
+        });
+    }
+}
+
+/// Calls `visit` with every primitive and its box. `bounds` computes up to eight at once.
+pub(crate) fn for_each_box(
+    primitives: &[u32],
+    bounds: &impl Fn(&[u32]) -> Node8,
+    mut visit: impl FnMut(u32, &SweptAabbF32),
+) {
+    for members in primitives.chunks(NODE_WIDTH) {
+        let node = bounds(members);
+        for (lane, primitive) in members.iter().enumerate() {
+            visit(*primitive, &node.lane(lane));
         }
     }
 }

@@ -65,18 +65,21 @@ impl Node8 {
 
     /// The first `count` of eight boxes.
     #[inline]
-    pub(crate) fn new(bounds: &SweptBounds<[f32; NODE_WIDTH]>, count: usize) -> Self {
-        let mut node = Self(bounds.map(|side| side.map(f32x8::new)));
+    pub(crate) fn new(bounds: SweptBounds<f32x8>, count: usize) -> Self {
+        let mut node = Self(bounds);
         for lane in count..NODE_WIDTH {
             node.write_lane(lane, &Self::EMPTY.lane_box(0).0);
         }
         node
     }
 
-    /// Stores the box of a primitive in a lane.
-    #[inline]
-    pub(crate) fn set_lane(&mut self, lane: usize, bounds: &SweptAabbF32) {
-        self.write_lane(lane, &bounds.0);
+    /// Node of up to eight boxes.
+    pub(crate) fn of_boxes(boxes: impl Iterator<Item = SweptAabbF32>) -> Self {
+        let mut node = Self::EMPTY;
+        for (lane, bounds) in boxes.enumerate() {
+            node.write_lane(lane, &bounds.0);
+        }
+        node
     }
 
     /// Box of a primitive in a lane.
@@ -281,14 +284,25 @@ mod tests {
 
     /// Boxes that move along with their number, a lane without one last.
     fn node(step: f32, size: f32) -> Node8 {
-        let mut node = Node8::EMPTY;
-        for lane in 0..NODE_WIDTH - 1 {
+        let boxes = (0..NODE_WIDTH - 1).map(|lane| {
             let at = |time: f32| [1.0, 0.4, -0.3].map(|axis| axis * step * lane as f32 + time);
-            let sides =
-                [at(0.0), at(0.0).map(|low| low + size), at(2.0), at(2.0).map(|low| low + size)];
-            node.set_lane(lane, &SweptAabbF32(sides));
+            let above = |low: [f32; 3]| low.map(|low| low + size);
+            SweptAabbF32([at(0.0), above(at(0.0)), at(2.0), above(at(2.0))])
+        });
+        Node8::of_boxes(boxes)
+    }
+
+    #[test]
+    fn lanes_without_a_box_are_empty() {
+        let full = Node8::of_boxes((0..NODE_WIDTH).map(|_| node(1.0, 1.0).lane(1)));
+        for count in 1..=NODE_WIDTH {
+            let found = full.overlap_mask(&Node8::new(full.0, count).lane_box(0));
+            assert_eq!(found, ALL_LANES);
+            let few = Node8::new(full.0, count);
+            assert_eq!(few.overlap_mask(&full.lane_box(0)), ALL_LANES >> (NODE_WIDTH - count));
+            let same = Node8::of_boxes((0..count).map(|lane| full.lane(lane)));
+            assert_eq!(few.0, same.0);
         }
-        node
     }
 
     #[test]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+mod distant_pairs;
 mod three_triangles;
 
 use super::{step_validation::*, *};
