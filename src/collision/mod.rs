@@ -25,4 +25,3 @@ pub(crate) use primitive_pair::{
     DetectionBounds, DetectionRange, LinearisedContact, PairKind, PrimitivePair, Trajectories,
     turned_with_partner,
 };
-pub(crate) use trajectory_culling::{PAIRS_PER_BATCH, SeparationQuery};

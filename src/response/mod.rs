@@ -169,25 +169,17 @@ impl CollisionResponse {
         }
     }
 
-    /// Sets the cloths' end positions, in m, and the trajectories there on which pairs are told apart.
-    fn set_trial_trajectories(&mut self, positions: &[Vec3]) {
-        self.set_trial_positions(positions);
-        if !self.scene.is_disabled {
-            self.candidates.broad_phase.set_trajectories(self.step.trajectories());
-        }
-    }
-
     /// Detects the contacts at the initial guess `positions` in m, with the forces and slip
     /// directions of the last step.
     pub(crate) fn detect_initial_contacts(&mut self, positions: &[Vec3]) {
-        self.set_trial_trajectories(positions);
+        self.set_trial_positions(positions);
         let contacts = self.begun_step().initial_contacts(&self.candidates, &self.contact_set);
         self.accept_contacts(contacts);
     }
 
     /// Contacts with the cloths at `positions` in m, with new normals.
     pub(crate) fn detect_contacts(&mut self, positions: &[Vec3]) -> Vec<Contact> {
-        self.set_trial_trajectories(positions);
+        self.set_trial_positions(positions);
         self.begun_step().contacts(&self.candidates, &self.contact_set)
     }
 
@@ -197,7 +189,7 @@ impl CollisionResponse {
         &mut self,
         positions: &[Vec3],
     ) -> Vec<Contact> {
-        self.set_trial_trajectories(positions);
+        self.set_trial_positions(positions);
         self.begun_step().contacts_with_frozen_normals(&self.candidates, &self.contact_set)
     }
 

@@ -160,7 +160,7 @@ where
         let separated = if queries.is_empty() {
             0
         } else {
-            self.builder.trajectories.separated_mask(kind, queries, false)
+            self.builder.trajectories.separated_mask(kind, queries)
         };
         let all = features.iter().zip(queries).enumerate();
         all.filter(move |(index, _)| separated >> index & 1 == 0).map(

@@ -13,7 +13,7 @@ pub(crate) use partial_query::FeatureSubset;
 use super::{
     intersection::Intersection,
     primitive_pair::{DetectionRange, PairKind, PrimitivePair, Trajectories},
-    trajectory_culling::{SeparationQuery, TrajectoriesF32},
+    trajectory_culling::TrajectoriesF32,
 };
 use crate::{
     geometry::{NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptBvh},
@@ -99,12 +99,6 @@ impl BroadPhase {
     /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
     pub(crate) fn set_trajectories(&mut self, trajectories: Trajectories<'_>) {
         self.trajectories.set_trajectories(trajectories);
-    }
-
-    /// Bit mask of those of up to eight pairs of a kind that certainly stay farther apart than their query
-    /// distance on the trajectories that were set last.
-    pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
-        self.trajectories.separated_mask(kind, queries, true)
     }
 
     /// Refits the trees of the cloths to the trajectories, with a margin of `thickness_factor`

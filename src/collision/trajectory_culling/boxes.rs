@@ -26,7 +26,7 @@ impl TrajectoriesF32 {
         let corners = std::array::from_fn(|corner| {
             of_lanes.map(|feature| &self.trajectories[feature[corner] as usize])
         });
-        Node8::new(dispatch(BoxKernel::<CORNERS> { corners, margins }), features.len())
+        Node8::new(&dispatch(BoxKernel::<CORNERS> { corners, margins }), features.len())
     }
 }
 

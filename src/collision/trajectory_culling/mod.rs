@@ -5,7 +5,7 @@
 //! **Rounding.** With u = 2⁻²⁴ a coordinate x is kept as fl(x), which is off by no more than u·|x|. Let M be the largest
 //! coordinate of some points. A difference of two of them is off by no more than 4uM, its product with an axis a, which may
 //! be any, by 18uM·‖a‖, and the length of a by 4u of itself. [`DISTANCE_ROUNDING_F32`] is 64u. A box is off by u times its
-//! coordinates as they are rounded, as it is grown, and as it is widened: [`BOX_ROUNDING_F32`] is 8u. A point between the
+//! coordinates as they are rounded, as it is grown, and as it is widened: `BOX_ROUNDING_F32` (in `boxes`) is 8u. A point between the
 //! differences is off by 4uM as they are, and along each axis by 10uM more for each round that it has come nearer: by 76uM
 //! in all, which is less than twice [`DISTANCE_ROUNDING_F32`].
 
@@ -81,16 +81,9 @@ impl TrajectoriesF32 {
     /// this distance at the start and at the end, hence at all times between. The axis is an
     /// approximation of the shortest difference at the start, improved by a few iterations of
     /// Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex
-    /// set" (1966), or with `tries_normals` the normal at the start or at the end: features that are
-    /// large for their distance are separated along an exact direction only, and mostly along these.
-    pub(crate) fn separated_mask(
-        &self,
-        kind: PairKind,
-        queries: &[SeparationQuery],
-        tries_normals: bool,
-    ) -> u32 {
-        let trajectories = &self.trajectories;
-        dispatch(SeparationKernel { trajectories, kind, queries, tries_normals })
+    /// set" (1966).
+    pub(crate) fn separated_mask(&self, kind: PairKind, queries: &[SeparationQuery]) -> u32 {
+        dispatch(SeparationKernel { trajectories: &self.trajectories, kind, queries })
     }
 
     /// Tight upper bounds of the rest distances of pairs of one kind, in m, by Gilbert's iteration.
@@ -127,7 +120,6 @@ struct SeparationKernel<'a> {
     kind: PairKind,
     /// At least one, at most [`PAIRS_PER_BATCH`].
     queries: &'a [SeparationQuery],
-    tries_normals: bool,
 }
 
 impl Kernel for SeparationKernel<'_> {
@@ -136,10 +128,10 @@ impl Kernel for SeparationKernel<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> u32 {
         let vertices = self.vertices_at(lanes, 0);
-        let (thresholds, testable) = self.thresholds(lanes, &vertices);
+        let (thresholds, mut undecided) = self.thresholds(lanes, &vertices);
         let starts = pair_differences(lanes, self.kind, &vertices);
         let mut axis = mean_difference(lanes, &starts);
-        let (mut ends, mut undecided, mut separated) = (None, testable, 0);
+        let (mut ends, mut separated) = (None, 0);
         for _ in 0..PARAMETERS.gilbert_iterations {
             let square = lanes.vector_dot(&axis, &axis);
             undecided &=
@@ -165,16 +157,6 @@ impl Kernel for SeparationKernel<'_> {
                 break;
             }
             axis = gilbert_step(lanes, &axis, &starts, &start_projections);
-        }
-        if self.tries_normals && testable != separated {
-            let ends = match ends {
-                Some(known) => known,
-                None => pair_differences(lanes, self.kind, &self.vertices_at(lanes, 1)),
-            };
-            let times = [&starts, &ends];
-            let at_start = separated_along(lanes, &normal(lanes, &starts), times, thresholds);
-            let at_end = separated_along(lanes, &normal(lanes, &ends), times, thresholds);
-            separated |= testable & (at_start | at_end);
         }
         separated
     }
@@ -203,38 +185,6 @@ impl SeparationKernel<'_> {
             occupied & lanes.mask_bits(lanes.less_than(max, lanes.splat(MAX_COORDINATE)));
         (lanes.multiply(thresholds, lanes.splat(1.0 + DISTANCE_ROUNDING_F32)), undecided)
     }
-}
-
-/// Normals of the triangles, or to both edges, of any length.
-#[inline(always)]
-fn normal<L: Lanes>(lanes: L, [a, b, c, _]: &PairDifferences<L>) -> [L::Eight; 3] {
-    let [x, y, z] = lanes.vector_difference(a, b);
-    let [u, v, w] = lanes.vector_difference(c, a);
-    [
-        lanes.difference(lanes.multiply(y, w), lanes.multiply(z, v)),
-        lanes.difference(lanes.multiply(z, u), lanes.multiply(x, w)),
-        lanes.difference(lanes.multiply(x, v), lanes.multiply(y, u)),
-    ]
-}
-
-/// Mask of the pairs that an axis or its opposite separates by a threshold at the start and at the end.
-#[inline(always)]
-fn separated_along<L: Lanes>(
-    lanes: L,
-    axis: &[L::Eight; 3],
-    [starts, ends]: [&PairDifferences<L>; 2],
-    thresholds: L::Eight,
-) -> u32 {
-    let square = lanes.vector_dot(axis, axis);
-    let threshold = lanes.multiply(thresholds, lanes.square_root(square));
-    let opposite = lanes.difference(lanes.splat(0.0), threshold);
-    let (at_start, at_end) = (projections(lanes, starts, axis), projections(lanes, ends, axis));
-    let nearest = lanes.minimum(min_of_four(lanes, &at_start), min_of_four(lanes, &at_end));
-    let farthest = lanes.maximum(max_of_four(lanes, &at_start), max_of_four(lanes, &at_end));
-    let is_separated =
-        lanes.or(lanes.less_than(threshold, nearest), lanes.less_than(farthest, opposite));
-    let is_in_range = lanes.less_than(lanes.splat(MIN_AXIS_LENGTH_SQUARED), square);
-    lanes.mask_bits(lanes.and(is_in_range, is_separated))
 }
 
 /// Upper bounds of the rest distances of a batch of pairs.
@@ -352,11 +302,6 @@ fn projections<L: Lanes>(
 #[inline(always)]
 fn min_of_four<L: Lanes>(lanes: L, [a, b, c, d]: &[L::Eight; 4]) -> L::Eight {
     lanes.minimum(lanes.minimum(*a, *b), lanes.minimum(*c, *d))
-}
-
-#[inline(always)]
-fn max_of_four<L: Lanes>(lanes: L, [a, b, c, d]: &[L::Eight; 4]) -> L::Eight {
-    lanes.maximum(lanes.maximum(*a, *b), lanes.maximum(*c, *d))
 }
 
 /// Gilbert's iteration: shortest vector between a point and the difference of least projection on

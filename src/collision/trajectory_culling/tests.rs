@@ -46,7 +46,7 @@ fn rounded_trajectories([starts, ends]: &[[Vec3; 4]; 2]) -> TrajectoriesF32 {
 }
 
 fn is_certified(trajectories: &TrajectoriesF32, kind: PairKind, distance: f64) -> bool {
-    trajectories.separated_mask(kind, &[query(distance)], true) == 1
+    trajectories.separated_mask(kind, &[query(distance)]) == 1
 }
 
 /// Query of the pair of the first four vertices.
@@ -88,16 +88,10 @@ proptest! {
             })
             .collect();
         for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
-            let alone = pairs.iter().map(|pair| trajectories.separated_mask(kind, &[*pair], true));
+            let alone = pairs.iter().map(|pair| trajectories.separated_mask(kind, &[*pair]));
             let bits = alone.enumerate().fold(0, |bits, (k, alone)| bits | alone << k);
-            prop_assert_eq!(trajectories.separated_mask(kind, &pairs, true), bits);
-            let plain = SeparationKernel {
-                trajectories: &trajectories.trajectories,
-                kind,
-                queries: &pairs,
-                tries_normals: true,
-            }
-            .run(Portable);
+            prop_assert_eq!(trajectories.separated_mask(kind, &pairs), bits);
+            let plain = SeparationKernel { trajectories: &trajectories.trajectories, kind, queries: &pairs }.run(Portable);
             prop_assert_eq!(plain, bits, "on a machine without wide registers");
         }
     }

@@ -65,8 +65,8 @@ impl Node8 {
 
     /// The first `count` of eight boxes.
     #[inline]
-    pub(crate) fn new(bounds: SweptBounds<f32x8>, count: usize) -> Self {
-        let mut node = Self(bounds);
+    pub(crate) fn new(bounds: &SweptBounds<f32x8>, count: usize) -> Self {
+        let mut node = Self(*bounds);
         for lane in count..NODE_WIDTH {
             node.write_lane(lane, &Self::EMPTY.lane_box(0).0);
         }
@@ -296,9 +296,9 @@ mod tests {
     fn lanes_without_a_box_are_empty() {
         let full = Node8::of_boxes((0..NODE_WIDTH).map(|_| node(1.0, 1.0).lane(1)));
         for count in 1..=NODE_WIDTH {
-            let found = full.overlap_mask(&Node8::new(full.0, count).lane_box(0));
+            let found = full.overlap_mask(&Node8::new(&full.0, count).lane_box(0));
             assert_eq!(found, ALL_LANES);
-            let few = Node8::new(full.0, count);
+            let few = Node8::new(&full.0, count);
             assert_eq!(few.overlap_mask(&full.lane_box(0)), ALL_LANES >> (NODE_WIDTH - count));
             let same = Node8::of_boxes((0..count).map(|lane| full.lane(lane)));
             assert_eq!(few.0, same.0);

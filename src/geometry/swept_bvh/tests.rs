@@ -234,13 +234,12 @@ proptest! {
             let mut all = pairs_without(&one, partner, &PairExclusions::default());
             // Every few of them, of one tree in either order.
             let left_out: Vec<[u32; 2]> = all.iter().step_by(step).map(|(a, b)| [*a, *b]).collect();
-            let excluded = match partner {
-                Some(other) => PairExclusions::between(&one, other, left_out.iter().copied()),
-                None => {
-                    let turned = left_out.iter().enumerate();
-                    let turned = turned.map(|(k, [a, b])| if k % 2 == 0 { [*a, *b] } else { [*b, *a] });
-                    PairExclusions::within(&one, turned)
-                }
+            let excluded = if let Some(other) = partner {
+                PairExclusions::between(&one, other, left_out.iter().copied())
+            } else {
+                let turned = left_out.iter().enumerate();
+                let turned = turned.map(|(k, [a, b])| if k % 2 == 0 { [*a, *b] } else { [*b, *a] });
+                PairExclusions::within(&one, turned)
             };
             let left_out: BTreeSet<_> = left_out.into_iter().collect();
             all.retain(|(a, b)| !left_out.contains(&[*a, *b]));

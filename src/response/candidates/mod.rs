@@ -17,7 +17,6 @@
 //! boxes of the trees have (1 + skin) t around the predicted trajectories, those of features whose
 //! vertices all have δ ≤ m still contain their trajectories with min_gap t around.
 
-mod distant_pairs;
 mod step_validation;
 mod stiffening;
 #[cfg(test)]

@@ -61,10 +61,9 @@ impl BegunStep<'_> {
         candidates: &Candidates,
         current: &ContactSet,
     ) -> Vec<Contact> {
-        let prior = |pair: &PrimitivePair| self.history.prior_contact(pair);
-        let reach = |pair: &PrimitivePair| reach(prior(pair).normal_force > 0.0);
-        self.collect_contacts(candidates, current, reach, |pair, _| {
-            let PriorContact { normal_force, slip_direction, .. } = prior(pair);
+        self.collect_contacts(candidates, current, 1.0 + STEP_VALIDATION.skin, |pair, _| {
+            let PriorContact { normal_force, slip_direction, .. } =
+                self.history.prior_contact(pair);
             let mut contact = self.unloaded_contact(pair, normal_force > 0.0)?;
             contact.set_normal_force(normal_force);
             contact.slip_direction = slip_direction;
@@ -75,14 +74,9 @@ impl BegunStep<'_> {
 
     /// Contacts at the trial point, with new normals.
     pub(super) fn contacts(self, candidates: &Candidates, current: &ContactSet) -> Vec<Contact> {
-        self.collect_contacts(
-            candidates,
-            current,
-            |_| reach(false),
-            |pair, current| {
-                self.detect_contact(pair, current).or_else(|| self.separated_contact(current))
-            },
-        )
+        self.collect_contacts(candidates, current, 1.0, |pair, current| {
+            self.detect_contact(pair, current).or_else(|| self.separated_contact(current))
+        })
     }
 
     /// Contacts at the trial point, with the normals of the last iteration so that Newton iterations
@@ -92,39 +86,37 @@ impl BegunStep<'_> {
         candidates: &Candidates,
         current: &ContactSet,
     ) -> Vec<Contact> {
-        self.collect_contacts(
-            candidates,
-            current,
-            |_| reach(false),
-            |pair, current| match current {
-                Some(current)
-                    if pair.stiffening_count == 0 && !current.linearised.has_penetrated =>
-                {
-                    Some(self.with_updated_forces(*current))
-                }
-                Some(_) => self.detect_contact(pair, current),
-                None => self.detect_contact(pair, None).filter(|new| {
-                    new.linearised.gap < DETECTION.new_contact_gap * new.target_distance()
-                }),
-            },
-        )
+        self.collect_contacts(candidates, current, 1.0, |pair, current| match current {
+            Some(current) if pair.stiffening_count == 0 && !current.linearised.has_penetrated => {
+                Some(self.with_updated_forces(*current))
+            }
+            Some(_) => self.detect_contact(pair, current),
+            None => self.detect_contact(pair, None).filter(|new| {
+                new.linearised.gap < DETECTION.new_contact_gap * new.target_distance()
+            }),
+        })
     }
 
     /// Contacts that `one` makes of the candidate pairs and their present contacts, in the order of
-    /// the pairs, with the active set chosen. Pairs without a contact that are certainly
-    /// farther apart than a `reach` in multiples of their thickness are skipped.
+    /// the pairs, with the active set chosen. Pairs that are certified separated by `reach`
+    /// thicknesses are skipped.
     fn collect_contacts(
         self,
         candidates: &Candidates,
         current: &ContactSet,
-        reach: impl Fn(&PrimitivePair) -> f64 + Sync,
+        reach: f64,
         one: impl Fn(&PrimitivePair, Option<&Contact>) -> Option<Contact> + Sync,
     ) -> Vec<Contact> {
-        let Candidates { pairs, contact_of_pair, .. } = candidates;
-        let distant = candidates.distant_pairs(reach);
+        let Candidates { pairs, contact_of_pair, displacement_bound, .. } = candidates;
         let contact = |index: usize| {
+            let pair = &pairs[index];
             let current = current.detected.get(contact_of_pair[index] as usize);
-            (!distant.contains(index)).then(|| one(&pairs[index], current)).flatten()
+            if current.is_none()
+                && displacement_bound.certifies_separation(pair, reach * pair.thickness)
+            {
+                return None;
+            }
+            one(pair, current)
         };
         let buffer = current.buffers.take();
         let grain = reductions::MIN_ELEMENTS_PER_TASK / 4;
@@ -170,10 +162,13 @@ impl BegunStep<'_> {
         let mesh = self.mesh;
         let [first, second] =
             pair.representative_vertices().map(|vertex| mesh.surface_properties[vertex as usize]);
-        let max_normal_tilt =
-            if has_pressed { DETECTION.loaded_normal_tilt } else { DETECTION.new_normal_tilt };
+        let (distance_factor, max_normal_tilt) = if has_pressed {
+            (1.0 + STEP_VALIDATION.skin, DETECTION.loaded_normal_tilt)
+        } else {
+            (1.0, DETECTION.new_normal_tilt)
+        };
         let thickness = pair.thickness * mesh.thickness_fraction(&pair.vertices);
-        let detection_distance = reach(has_pressed) * thickness;
+        let detection_distance = distance_factor * thickness;
         let bounds = DetectionBounds { detection_distance, max_normal_tilt };
         let linearised = pair.linearised_contact(mesh, self.geometry.trajectories(), bounds)?;
         if linearised.gap >= thickness && !has_pressed {
@@ -202,10 +197,4 @@ impl BegunStep<'_> {
         });
         Some(contact)
     }
-}
-
-/// Distance in multiples of its thickness up to which a pair is in contact; if it has pressed, it is
-/// kept up to the search distance.
-fn reach(has_pressed: bool) -> f64 {
-    if has_pressed { 1.0 + STEP_VALIDATION.skin } else { 1.0 }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-mod distant_pairs;
 mod three_triangles;
 
 use super::{step_validation::*, *};
