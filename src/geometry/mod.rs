@@ -24,7 +24,9 @@ pub use closest_point::{
 pub(crate) use orthonormal_basis::OrthonormalBasis;
 pub(crate) use roundoff::{coordinate_error, to_f32_clamped};
 pub use segment_triangle::segment_intersects_triangle;
-pub(crate) use swept_bvh::PairVisitor;
+pub(crate) use swept_bvh::{
+    NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptBounds, for_each_box,
+};
 pub use swept_bvh::{SweptAabb, SweptAabbF32, SweptBvh};
 pub(crate) use triangle_rotation::triangle_rotation;
 pub(crate) use winding_number::{ClosedSurface, is_closed_surface};

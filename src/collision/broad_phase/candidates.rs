@@ -53,30 +53,23 @@ where
     Distance: Fn(&PrimitivePair, f64) -> f64 + Sync,
     Accept: Fn(&mut PrimitivePair) -> bool + Sync,
 {
+    #[inline]
     pub(super) fn add_vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
-        let mesh = self.builder.mesh;
-        let corners = &mesh.triangles[triangle as usize];
-        let is_connected = mesh.is_cloth(vertex) || mesh.has_triangles(vertex);
-        if is_connected
-            && !corners.contains(&vertex)
-            && !mesh.is_ear_tip(vertex, triangle)
-            && !mesh.strips_exclude_vertex_face(vertex, triangle)
-            && !mesh.excludes_pair(&[vertex], corners)
-        {
-            self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
+        let [a, b, c] = self.builder.mesh.triangles[triangle as usize];
+        if vertex != a && vertex != b && vertex != c {
+            let pair =
+                PrimitivePair::new(PairKind::VertexFace, [vertex, triangle], [vertex, a, b, c]);
+            self.enqueue(&pair, candidates);
         }
     }
 
+    #[inline]
     pub(super) fn add_edge_edge(&self, first: u32, second: u32, candidates: &mut Candidates) {
-        let mesh = self.builder.mesh;
-        let [one, other] = [first, second].map(|edge| &mesh.edges[edge as usize]);
-        let share_vertex = one.iter().any(|vertex| other.contains(vertex));
-        if !share_vertex
-            && !mesh.are_crossing_diagonals(first, second)
-            && !mesh.strips_exclude_edges(first, second)
-            && !mesh.excludes_pair(one, other)
-        {
-            self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);
+        let edges = &self.builder.mesh.edges;
+        let ([a, b], [c, d]) = (edges[first as usize], edges[second as usize]);
+        if a != c && a != d && b != c && b != d {
+            let pair = PrimitivePair::new(PairKind::EdgeEdge, [first, second], [a, b, c, d]);
+            self.enqueue(&pair, candidates);
         }
     }
 
@@ -88,10 +81,33 @@ where
         }
     }
 
+    /// Whether two features without a common vertex never are in contact. Fewer pairs are left to ask
+    /// this of once the distant ones have been culled.
+    fn is_excluded(&self, pair: &PrimitivePair) -> bool {
+        let mesh = self.builder.mesh;
+        let ([first, second], [vertex, ..]) = (pair.features, pair.vertices);
+        let is_excluded_by_kind = match pair.kind {
+            PairKind::VertexFace => {
+                !(mesh.is_cloth(vertex) || mesh.has_triangles(vertex))
+                    || mesh.is_ear_tip(vertex, second)
+                    || mesh.strips_exclude_vertex_face(vertex, second)
+            }
+            PairKind::EdgeEdge => {
+                mesh.are_crossing_diagonals(first, second)
+                    || mesh.strips_exclude_edges(first, second)
+            }
+        };
+        let (one, other) = pair.vertices_by_feature();
+        is_excluded_by_kind || mesh.excludes_pair(one, other)
+    }
+
     /// Tests the batch of pairs with overlapping boxes.
     fn cull_overlapping(&self, kind: PairKind, candidates: &mut Candidates) {
         let Candidates { overlapping, within_one_cloth, accepted } = candidates;
         for (mut pair, distance) in self.drain_unseparated(kind, overlapping) {
+            if self.is_excluded(&pair) {
+                continue;
+            }
             if pair.is_within_one_cloth(self.builder.mesh) {
                 if within_one_cloth.push(&pair, distance) {
                     self.cull_within_one_cloth(kind, within_one_cloth, accepted);

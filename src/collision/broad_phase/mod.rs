@@ -3,9 +3,11 @@
 //! overlap within a step.
 
 mod candidates;
+mod common_vertices;
 mod partial_query;
 
 use candidates::{CandidateSearch, Candidates};
+use common_vertices::CommonVertices;
 pub(crate) use partial_query::FeatureSubset;
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
     trajectory_culling::TrajectoriesF32,
 };
 use crate::{
-    geometry::{PairVisitor, SweptAabbF32, SweptBvh},
+    geometry::{NODE_WIDTH, Node8, PairExclusions, PairVisitor, SweptBvh},
     surface::CollisionMesh,
 };
 use std::ops::Range;
@@ -26,6 +28,8 @@ pub(crate) struct BroadPhase {
     trajectories: TrajectoriesF32,
     cloth_trees: FeatureTrees,
     collider_trees: FeatureTrees,
+    /// Pairs of features of cloths with a common vertex; none without self-collision.
+    common_vertices: CommonVertices,
     /// Whether pairs of features of cloths are included.
     has_self_collision: bool,
 }
@@ -78,7 +82,18 @@ impl BroadPhase {
         let builder = SweptAabbBuilder { mesh, trajectories: &rounded, thickness_factor: 1.0 };
         let [cloth_trees, collider_trees] =
             [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, builder));
-        Self { trajectories: rounded, cloth_trees, collider_trees, has_self_collision }
+        let common_vertices = if has_self_collision {
+            CommonVertices::new(mesh, &cloth_trees)
+        } else {
+            CommonVertices::default()
+        };
+        Self {
+            trajectories: rounded,
+            cloth_trees,
+            collider_trees,
+            common_vertices,
+            has_self_collision,
+        }
     }
 
     /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
@@ -111,12 +126,14 @@ impl BroadPhase {
     ) {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
         let search = self.search(query);
-        search.vertex_face_pairs(cloths, colliders, found);
-        search.vertex_face_pairs(colliders, cloths, found);
-        search.edge_edge_pairs(cloths, colliders, found);
+        let none = &PairExclusions::default();
+        search.vertex_face_pairs(cloths, colliders, none, found);
+        search.vertex_face_pairs(colliders, cloths, none, found);
+        search.edge_edge_pairs(cloths, colliders, none, found);
         if self.has_self_collision {
-            search.vertex_face_pairs(cloths, cloths, found);
-            search.edge_edge_self_pairs(cloths, found);
+            let CommonVertices { vertex_faces, edges } = &self.common_vertices;
+            search.vertex_face_pairs(cloths, cloths, vertex_faces, found);
+            search.edge_edge_self_pairs(cloths, edges, found);
         }
     }
 
@@ -143,10 +160,12 @@ where
         &self,
         one: &FeatureTrees,
         other: &FeatureTrees,
+        excluded: &PairExclusions,
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_vertex_face(first as u32 + a, second as u32 + b, candidates);
             },
@@ -160,10 +179,12 @@ where
         &self,
         one: &FeatureTrees,
         other: &FeatureTrees,
+        excluded: &PairExclusions,
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.edges.start, other.ranges.edges.start];
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_edge_edge(first as u32 + a, second as u32 + b, candidates);
             },
@@ -173,8 +194,14 @@ where
     }
 
     /// Pairs of edges of the cloths, whose indices start at 0.
-    fn edge_edge_self_pairs(&self, cloths: &FeatureTrees, found: &mut Vec<PrimitivePair>) {
+    fn edge_edge_self_pairs(
+        &self,
+        cloths: &FeatureTrees,
+        excluded: &PairExclusions,
+        found: &mut Vec<PrimitivePair>,
+    ) {
         let visitor = PairVisitor {
+            excluded,
             visit: |a: u32, b: u32, candidates: &mut Candidates| {
                 self.add_edge_edge(a, b, candidates);
             },
@@ -272,22 +299,32 @@ impl FeatureTrees {
     }
 
     fn new(ranges: FeatureRanges, builder: SweptAabbBuilder<'_>) -> Self {
-        let build = |range: &Range<usize>, aabb: &(dyn Fn(u32) -> SweptAabbF32 + Sync)| {
-            SweptBvh::build_with(range.len(), |index| aabb(range.start as u32 + index))
-        };
+        let [vertex, edge, triangle] = ranges.firsts();
         Self {
-            vertices: build(&ranges.vertices, &|vertex| builder.vertex(vertex)),
-            edges: build(&ranges.edges, &|edge| builder.edge(edge)),
-            triangles: build(&ranges.triangles, &|triangle| builder.triangle(triangle)),
+            vertices: SweptBvh::build_with(ranges.vertices.len(), |members| {
+                builder.vertices(vertex, members)
+            }),
+            edges: SweptBvh::build_with(ranges.edges.len(), |members| builder.edges(edge, members)),
+            triangles: SweptBvh::build_with(ranges.triangles.len(), |members| {
+                builder.triangles(triangle, members)
+            }),
             ranges,
         }
     }
 
     fn refit(&mut self, builder: SweptAabbBuilder<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
-        vertices.refit_with(|index| builder.vertex(ranges.vertices.start as u32 + index));
-        edges.refit_with(|index| builder.edge(ranges.edges.start as u32 + index));
-        triangles.refit_with(|index| builder.triangle(ranges.triangles.start as u32 + index));
+        let [vertex, edge, triangle] = ranges.firsts();
+        vertices.refit_nodes_with(|members| builder.vertices(vertex, members));
+        edges.refit_nodes_with(|members| builder.edges(edge, members));
+        triangles.refit_nodes_with(|members| builder.triangles(triangle, members));
+    }
+}
+
+impl FeatureRanges {
+    /// Index of the first vertex, the first edge and the first triangle.
+    fn firsts(&self) -> [u32; 3] {
+        [&self.vertices, &self.edges, &self.triangles].map(|range| range.start as u32)
     }
 }
 
@@ -301,23 +338,39 @@ struct SweptAabbBuilder<'a> {
 }
 
 impl SweptAabbBuilder<'_> {
-    fn vertex(&self, vertex: u32) -> SweptAabbF32 {
-        self.swept_aabb(&[vertex])
+    /// Boxes of up to eight vertices, given by their places after the first one.
+    fn vertices(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| [first + one])
     }
 
-    fn edge(&self, edge: u32) -> SweptAabbF32 {
-        self.swept_aabb(&self.mesh.edges[edge as usize])
+    /// Boxes of up to eight edges, given by their places after the first one.
+    fn edges(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| self.mesh.edges[(first + one) as usize])
     }
 
-    fn triangle(&self, triangle: u32) -> SweptAabbF32 {
-        self.swept_aabb(&self.mesh.triangles[triangle as usize])
+    /// Boxes of up to eight triangles, given by their places after the first one.
+    fn triangles(&self, first: u32, members: &[u32]) -> Node8 {
+        self.boxes(members, |one| self.mesh.triangles[(first + one) as usize])
     }
 
-    /// Swept AABB of vertices, inflated by `thickness_factor` times the thickness there: surfaces
-    /// with disjoint boxes are farther apart than this multiple of both thicknesses.
+    /// Swept AABBs with their margins of up to eight members of a tree with these vertices.
     #[inline]
-    fn swept_aabb(&self, vertices: &[u32]) -> SweptAabbF32 {
-        let thickness = self.mesh.surface_properties[vertices[0] as usize].thickness;
-        self.trajectories.swept_aabb(vertices, self.thickness_factor * thickness)
+    fn boxes<const CORNERS: usize>(
+        &self,
+        members: &[u32],
+        vertices: impl Fn(u32) -> [u32; CORNERS],
+    ) -> Node8 {
+        let mut features = [[0; CORNERS]; NODE_WIDTH];
+        let features = &mut features[..members.len()];
+        for (feature, member) in features.iter_mut().zip(members) {
+            *feature = vertices(*member);
+        }
+        self.trajectories.swept_aabbs(features, |vertex| self.margin(vertex))
+    }
+
+    /// Margin at a vertex in m, `thickness_factor` times the thickness there: surfaces with disjoint
+    /// boxes are farther apart than this multiple of both thicknesses.
+    fn margin(&self, vertex: u32) -> f64 {
+        self.thickness_factor * self.mesh.surface_properties[vertex as usize].thickness
     }
 }

@@ -6,7 +6,7 @@ use super::{
     SweptAabbBuilder,
 };
 use crate::{
-    geometry::{SweptAabbF32, SweptBvh},
+    geometry::{Node8, SweptBvh, for_each_box},
     surface::CollisionMesh,
 };
 use rayon::prelude::*;
@@ -48,9 +48,9 @@ impl BroadPhase {
         let Self { cloth_trees, trajectories, .. } = self;
         let builder = SweptAabbBuilder { mesh, trajectories, thickness_factor };
         let FeatureTrees { vertices, edges, triangles, .. } = cloth_trees;
-        vertices.expand(&subset.vertices, |vertex| builder.vertex(vertex));
-        edges.expand(&subset.edges, |edge| builder.edge(edge));
-        triangles.expand(&subset.triangles, |triangle| builder.triangle(triangle));
+        vertices.expand(&subset.vertices, |members| builder.vertices(0, members));
+        edges.expand(&subset.edges, |members| builder.edges(0, members));
+        triangles.expand(&subset.triangles, |members| builder.triangles(0, members));
     }
 
     /// All accepted pairs with a feature of the subset whose boxes overlap, each once or twice. The
@@ -86,12 +86,11 @@ where
         found: &mut Vec<PrimitivePair>,
     ) {
         let builder = self.builder;
-        let ranges = [&trees.ranges.vertices, &trees.ranges.edges, &trees.ranges.triangles];
-        let [first_vertex, first_edge, first_triangle] = ranges.map(|range| range.start as u32);
+        let [first_vertex, first_edge, first_triangle] = trees.ranges.firsts();
         let vertices = FeatureGroup {
             kind: PairKind::VertexFace,
             features: &subset.vertices,
-            aabb: |vertex| builder.vertex(vertex),
+            boxes: |members: &[u32]| builder.vertices(0, members),
             add: |vertex: u32, other: u32, candidates: &mut Candidates| {
                 self.add_vertex_face(vertex, first_triangle + other, candidates);
             },
@@ -100,7 +99,7 @@ where
         let triangles = FeatureGroup {
             kind: PairKind::VertexFace,
             features: &subset.triangles,
-            aabb: |triangle| builder.triangle(triangle),
+            boxes: |members: &[u32]| builder.triangles(0, members),
             add: |triangle: u32, other: u32, candidates: &mut Candidates| {
                 self.add_vertex_face(first_vertex + other, triangle, candidates);
             },
@@ -109,7 +108,7 @@ where
         let edges = FeatureGroup {
             kind: PairKind::EdgeEdge,
             features: &subset.edges,
-            aabb: |edge| builder.edge(edge),
+            boxes: |members: &[u32]| builder.edges(0, members),
             add: |edge: u32, other: u32, candidates: &mut Candidates| {
                 let other = first_edge + other;
                 self.add_edge_edge(edge.min(other), edge.max(other), candidates);
@@ -125,19 +124,18 @@ where
         tree: &SweptBvh,
         group: &FeatureGroup<
             '_,
-            impl Fn(u32) -> SweptAabbF32 + Sync,
+            impl Fn(&[u32]) -> Node8 + Sync,
             impl Fn(u32, u32, &mut Candidates) + Sync,
         >,
         found: &mut Vec<PrimitivePair>,
     ) {
         let pairs_of = |features: &[u32]| {
             let mut candidates = Candidates::default();
-            for feature in features {
-                let aabb = (group.aabb)(*feature);
-                tree.for_each_overlapping(&aabb, |other| {
-                    (group.add)(*feature, other, &mut candidates);
+            for_each_box(features, &group.boxes, |feature, bounds| {
+                tree.for_each_overlapping(bounds, |other| {
+                    (group.add)(feature, other, &mut candidates);
                 });
-            }
+            });
             self.finish(group.kind, candidates)
         };
         found.par_extend(group.features.par_chunks(FEATURES_PER_TASK).flat_map_iter(pairs_of));
@@ -149,8 +147,8 @@ struct FeatureGroup<'a, Boxes, Add> {
     /// Kind of the pairs.
     kind: PairKind,
     features: &'a [u32],
-    /// Swept AABB of a feature.
-    aabb: Boxes,
+    /// Swept AABBs of up to eight features.
+    boxes: Boxes,
     /// Adds the pair of a feature and a member of the tree to the candidates.
     add: Add,
 }

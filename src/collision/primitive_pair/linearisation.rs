@@ -3,7 +3,7 @@
 
 use super::{
     COINCIDENCE_TOLERANCE, ClosestPoints, DISTANCE_ROUNDING, PairKind, PrimitivePair, Trajectories,
-    largest_coordinate,
+    coincidence_distance, largest_coordinate,
 };
 use crate::{
     geometry::{CcdHit, TriangleFeature},
@@ -49,7 +49,7 @@ impl PrimitivePair {
         let starts = self.points(trajectories.starts);
         let ends = self.points(trajectories.ends);
         let closest = self.closest_points(&ends);
-        let coincidence_distance = self.coincidence_distance(trajectories);
+        let coincidence_distance = coincidence_distance(&starts, &ends);
         if self.start_distance <= coincidence_distance {
             let start = Configuration { mesh, positions: trajectories.starts };
             let contact = self.contact_from_coincident_start(start, &ends, &closest)?;

@@ -131,6 +131,12 @@ impl PrimitivePair {
         (self.kind, self.features)
     }
 
+    /// The key as one number, in the same order.
+    pub(crate) fn packed_key(&self) -> u128 {
+        let [first, second] = self.features.map(u128::from);
+        (self.kind as u128) << 64 | first << 32 | second
+    }
+
     /// Whether one of the features is an alternative.
     pub(crate) fn is_alternative(&self, mesh: &CollisionMesh) -> bool {
         self.alternative_faces(mesh).iter().any(|corners| !corners.is_empty())
@@ -250,14 +256,9 @@ impl PrimitivePair {
     /// Whether the features coincided at the start of the step, so that the trajectories do not
     /// tell the sides.
     pub(crate) fn is_coincident_at_start(&self, trajectories: Trajectories<'_>) -> bool {
-        self.start_distance <= self.coincidence_distance(trajectories)
-    }
-
-    /// Distance below which the features coincide, in m.
-    fn coincidence_distance(&self, trajectories: Trajectories<'_>) -> f64 {
-        let [start, end] = [trajectories.starts, trajectories.ends]
-            .map(|positions| largest_coordinate(&self.points(positions)));
-        COINCIDENCE_TOLERANCE * start.max(end)
+        let [starts, ends] =
+            [trajectories.starts, trajectories.ends].map(|positions| self.points(positions));
+        self.start_distance <= coincidence_distance(&starts, &ends)
     }
 
     fn trajectories(&self, trajectories: Trajectories<'_>) -> [Trajectory; 4] {
@@ -361,9 +362,16 @@ impl PrimitivePair {
     }
 }
 
+/// Distance below which features with these points at the start and at the end coincide, in m.
+fn coincidence_distance(starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
+    COINCIDENCE_TOLERANCE * largest_coordinate(starts).max(largest_coordinate(ends))
+}
+
 /// Largest absolute coordinate, in m.
 fn largest_coordinate(points: &[Vec3; 4]) -> f64 {
-    points.iter().fold(0.0, |max, point| max.max(point.amax()))
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    let [a, b, c, d] = points.each_ref().map(|p| larger(larger(p.x.abs(), p.y.abs()), p.z.abs()));
+    larger(larger(a, b), larger(c, d))
 }
 
 /// Contact weights of a vertex and a point of a triangle.

@@ -52,6 +52,9 @@ impl PrimitivePair {
     /// diagonal along two sides in a line touches all edges at the corner between these.
     fn touches_own_face_at_rest(&self, mesh: &CollisionMesh) -> bool {
         let [first_face, second_face] = self.alternative_faces(mesh);
+        if first_face.is_empty() && second_face.is_empty() {
+            return false;
+        }
         let (first, second) = self.vertices_by_feature();
         let has_corner_on = |feature: &[u32], face: &[u32], other: &[u32]| {
             let corners = other.iter().filter(|vertex| face.contains(vertex));

@@ -5,16 +5,17 @@
 //! **Rounding.** With u = 2⁻²⁴ a coordinate x is kept as fl(x), which is off by no more than u·|x|. Let M be the largest
 //! coordinate of some points. A difference of two of them is off by no more than 4uM, its product with an axis a, which may
 //! be any, by 18uM·‖a‖, and the length of a by 4u of itself. [`DISTANCE_ROUNDING_F32`] is 64u. A box is off by u times its
-//! coordinates as they are rounded, as it is grown, and as it is widened: [`BOX_ROUNDING_F32`] is 8u. A point between the
+//! coordinates as they are rounded, as it is grown, and as it is widened: `BOX_ROUNDING_F32` (in `boxes`) is 8u. A point between the
 //! differences is off by 4uM as they are, and along each axis by 10uM more for each round that it has come nearer: by 76uM
 //! in all, which is less than twice [`DISTANCE_ROUNDING_F32`].
 
+mod boxes;
 #[cfg(test)]
 mod tests;
 
 use super::primitive_pair::{PairKind, Trajectories};
 use crate::{
-    geometry::{SweptAabbF32, to_f32_clamped},
+    geometry::to_f32_clamped,
     parallel::reductions,
     simd::{F32x8, Kernel, Lanes, dispatch},
     vec3::Vec3,
@@ -24,8 +25,6 @@ use wide::f32x4;
 
 /// Rounding allowance of distances, relative to the largest coordinate.
 const DISTANCE_ROUNDING_F32: f32 = 1.0 / (1 << 18) as f32;
-/// Rounding allowance of boxes, relative to their coordinates.
-const BOX_ROUNDING_F32: f32 = 1.0 / (1 << 21) as f32;
 /// Largest coordinate in m for which no product overflows.
 const MAX_COORDINATE: f32 = 1.0e15;
 /// Smallest squared length of an axis, in m², for which no product underflows.
@@ -75,29 +74,6 @@ impl TrajectoriesF32 {
             endpoints.map(|[x, y, z]| f32x4::new([x, y, z, max]))
         })
         .collect_into_vec(&mut self.trajectories);
-    }
-
-    /// Swept AABB of vertices, inflated by `margin` in m.
-    #[inline]
-    pub(crate) fn swept_aabb(&self, vertices: &[u32], margin: f64) -> SweptAabbF32 {
-        let margin = f32x4::splat(margin as f32);
-        let rounded_margin = |bound: f32x4| {
-            margin + (bound.abs() + margin) * BOX_ROUNDING_F32 + f32x4::splat(f32::MIN_POSITIVE)
-        };
-        let bounds_at = |time: usize| {
-            let points = vertices.iter().map(|vertex| self.trajectories[*vertex as usize][time]);
-            let empty = [f32::INFINITY, f32::NEG_INFINITY].map(f32x4::splat);
-            let [lower, upper] = points.fold(empty, |[lower, upper], point| {
-                [lower.fast_min(point), upper.fast_max(point)]
-            });
-            // Infinite bounds would overlap the empty lanes of a tree.
-            let [min, max] = [f32::MIN, f32::MAX].map(f32x4::splat);
-            [
-                (lower - rounded_margin(lower)).fast_max(min),
-                (upper + rounded_margin(upper)).fast_min(max),
-            ]
-        };
-        SweptAabbF32::new([bounds_at(0), bounds_at(1)])
     }
 
     /// Bit mask of the pairs of one kind that certainly stay farther apart than their query

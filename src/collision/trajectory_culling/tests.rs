@@ -116,7 +116,7 @@ proptest! {
     #[test]
     fn boxes_contain_the_trajectories_with_their_margin((endpoints, size) in trajectories(), fraction in 0.0..1.5) {
         let (margin, own) = (fraction * size, [0, 2, 3]);
-        let bounds = rounded_trajectories(&endpoints).swept_aabb(&own.map(|vertex| vertex as u32), margin).bounds();
+        let bounds = rounded_trajectories(&endpoints).swept_aabbs(&[own.map(|vertex| vertex as u32)], |_| margin).lane(0).bounds();
         for (time, points) in endpoints.iter().enumerate() {
             for axis in 0..3 {
                 let along = own.map(|vertex| points[vertex][axis]);
@@ -186,6 +186,7 @@ fn nothing_is_certified_beyond_the_range_of_numbers() {
 #[test]
 fn boxes_stay_finite_beyond_the_range_of_numbers() {
     let points = [0.0, 1.0, -1.0, 2.0].map(|k| Vec3::new(1.0e300 * k, -1.0e39 * k, k));
-    let bounds = rounded_trajectories(&[points, points]).swept_aabb(&[0, 1, 2, 3], 0.001);
+    let bounds =
+        rounded_trajectories(&[points, points]).swept_aabbs(&[[0, 1, 2, 3]], |_| 0.001).lane(0);
     assert!(bounds.bounds().as_flattened().iter().all(|side| side.is_finite()));
 }

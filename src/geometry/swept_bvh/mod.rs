@@ -26,17 +26,19 @@
 //! number that depends on the tree alone, and what they find is put together in their order, so that
 //! results are the same for every number of threads.
 
+mod exclusions;
 mod node8;
 #[cfg(test)]
 mod tests;
 mod traversal;
 
+pub(crate) use exclusions::PairExclusions;
 pub use node8::SweptAabbF32;
+pub(crate) use node8::{NODE_WIDTH, Node8, SweptBounds};
 pub(crate) use traversal::PairVisitor;
 
 use super::aabb_tree::Aabb;
 use crate::vec3::Vec3;
-use node8::{NODE_WIDTH, Node8};
 use rayon::prelude::*;
 
 /// Box of a primitive at the start of a step, and one at its end; both finite.
@@ -106,17 +108,18 @@ impl SweptBvh {
     /// Builds the tree over primitives with these boxes.
     #[must_use]
     pub fn new(boxes: &[SweptAabb]) -> Self {
-        Self::build_with(boxes.len(), |primitive| SweptAabbF32::from(&boxes[primitive as usize]))
+        Self::build_with(boxes.len(), |members| {
+            Node8::of_boxes(members.iter().map(|one| SweptAabbF32::from(&boxes[*one as usize])))
+        })
     }
 
-    /// Builds the tree over `count` primitives whose boxes `bounds` computes.
-    pub(crate) fn build_with(
-        mut count: usize,
-        bounds: impl Fn(u32) -> SweptAabbF32 + Sync,
-    ) -> Self {
-        let mut leaves: Vec<([f32; 3], u32)> = (0..count as u32)
-            .map(|primitive| (bounds(primitive).scaled_centre(), primitive))
-            .collect();
+    /// Builds the tree over `count` primitives whose boxes `bounds` computes, up to eight at once.
+    pub(crate) fn build_with(mut count: usize, bounds: impl Fn(&[u32]) -> Node8 + Sync) -> Self {
+        let primitives: Vec<u32> = (0..count as u32).collect();
+        let mut leaves = Vec::with_capacity(count);
+        for_each_box(&primitives, &bounds, |primitive, bounds| {
+            leaves.push((bounds.scaled_centre(), primitive));
+        });
         partition_into_nodes(&mut leaves);
         // Collected anew: in place it would keep the capacity of the leaves.
         let primitive_of_leaf: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
@@ -130,7 +133,7 @@ impl SweptBvh {
             count = count.div_ceil(NODE_WIDTH);
             tree.levels.push(vec![Node8::EMPTY; count]);
         }
-        tree.refit_with(bounds);
+        tree.refit_nodes_with(bounds);
         tree
     }
 
@@ -146,6 +149,11 @@ impl SweptBvh {
         self.primitive_of_leaf.is_empty()
     }
 
+    /// Leaf of a primitive.
+    fn leaf_of(&self, primitive: u32) -> usize {
+        self.leaf_of_primitive[primitive as usize] as usize
+    }
+
     /// Refits all boxes to new boxes of the same number of primitives.
     pub fn refit(&mut self, boxes: &[SweptAabb]) {
         debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
@@ -154,17 +162,22 @@ impl SweptBvh {
 
     /// Refits all boxes to those that `bounds` computes for each primitive.
     pub fn refit_with(&mut self, bounds: impl Fn(u32) -> SweptAabbF32 + Sync) {
+        self.refit_nodes_with(|members| {
+            Node8::of_boxes(members.iter().map(|primitive| bounds(*primitive)))
+        });
+    }
+
+    /// Refits all boxes to those that `bounds` computes for up to eight primitives at once.
+    pub(crate) fn refit_nodes_with(&mut self, bounds: impl Fn(&[u32]) -> Node8 + Sync) {
         /// Nodes per parallel task.
         const NODES_PER_TASK: usize = 64;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
         let members = self.primitive_of_leaf.par_chunks(NODE_WIDTH);
-        leaves.par_iter_mut().zip(members).with_min_len(NODES_PER_TASK).for_each(
-            |(node, members)| {
-                for (lane, primitive) in members.iter().enumerate() {
-                    node.set_lane(lane, &bounds(*primitive));
-                }
-            },
-        );
+        leaves
+            .par_iter_mut()
+            .zip(members)
+            .with_min_len(NODES_PER_TASK)
+            .for_each(|(node, members)| *node = bounds(members));
         let mut below = leaves;
         for level in above {
             let children = below.par_chunks(NODE_WIDTH);
@@ -180,15 +193,28 @@ impl SweptBvh {
     }
 
     /// Enlarges the boxes of some primitives, and of their ancestors, by those that `bounds`
-    /// computes.
-    pub fn expand(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> SweptAabbF32) {
-        for primitive in primitives {
-            let bounds = bounds(*primitive);
-            let mut leaf = self.leaf_of_primitive[*primitive as usize] as usize;
+    /// computes, up to eight at once.
+    pub(crate) fn expand(&mut self, primitives: &[u32], bounds: impl Fn(&[u32]) -> Node8) {
+        for_each_box(primitives, &bounds, |primitive, bounds| {
+            let mut leaf = self.leaf_of(primitive);
             for level in &mut self.levels {
-                level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, &bounds);
+                level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, bounds);
                 leaf /= NODE_WIDTH;
             }
+        });
+    }
+}
+
+/// Calls `visit` with every primitive and its box. `bounds` computes up to eight at once.
+pub(crate) fn for_each_box(
+    primitives: &[u32],
+    bounds: &impl Fn(&[u32]) -> Node8,
+    mut visit: impl FnMut(u32, &SweptAabbF32),
+) {
+    for members in primitives.chunks(NODE_WIDTH) {
+        let node = bounds(members);
+        for (lane, primitive) in members.iter().enumerate() {
+            visit(*primitive, &node.lane(lane));
         }
     }
 }

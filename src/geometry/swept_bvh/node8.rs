@@ -7,7 +7,7 @@ use crate::{
     simd::{Kernel, Lanes, dispatch},
     vec3::Vec3,
 };
-use wide::{f32x4, f32x8};
+use wide::f32x8;
 
 /// Boxes per node.
 pub(crate) const NODE_WIDTH: usize = 8;
@@ -15,7 +15,7 @@ pub(crate) const NODE_WIDTH: usize = 8;
 pub(crate) const ALL_LANES: u64 = (1 << NODE_WIDTH) - 1;
 
 /// Lower coordinates at the start, upper at the start, lower at the end, upper at the end.
-type SweptBounds<T> = [[T; 3]; 4];
+pub(crate) type SweptBounds<T> = [[T; 3]; 4];
 
 /// Eight swept AABBs. Lanes without a box hold the empty one.
 #[derive(Clone, Debug)]
@@ -31,19 +31,6 @@ pub(crate) struct QueryBox(SweptBounds<f32>);
 pub struct SweptAabbF32(SweptBounds<f32>);
 
 impl SweptAabbF32 {
-    /// Box of the lower and the upper coordinates at the start, and those at the end; the fourth
-    /// lanes are padding.
-    #[inline]
-    pub(crate) fn new(bounds: [[f32x4; 2]; 2]) -> Self {
-        let [start, end] = bounds.map(|bounds| {
-            bounds.map(|bound| {
-                let [x, y, z, _] = bound.to_array();
-                [x, y, z]
-            })
-        });
-        Self([start[0], start[1], end[0], end[1]])
-    }
-
     /// Lower coordinates at the start, upper at the start, lower at the end, upper at the end.
     #[cfg(test)]
     pub(crate) fn bounds(&self) -> [[f32; 3]; 4] {
@@ -76,10 +63,29 @@ impl Node8 {
         Self::EMPTY_BOUNDS[1],
     ]);
 
-    /// Stores the box of a primitive in a lane.
+    /// The first `count` of eight boxes.
     #[inline]
-    pub(crate) fn set_lane(&mut self, lane: usize, bounds: &SweptAabbF32) {
-        self.write_lane(lane, &bounds.0);
+    pub(crate) fn new(bounds: &SweptBounds<f32x8>, count: usize) -> Self {
+        let mut node = Self(*bounds);
+        for lane in count..NODE_WIDTH {
+            node.write_lane(lane, &Self::EMPTY.lane_box(0).0);
+        }
+        node
+    }
+
+    /// Node of up to eight boxes.
+    pub(crate) fn of_boxes(boxes: impl Iterator<Item = SweptAabbF32>) -> Self {
+        let mut node = Self::EMPTY;
+        for (lane, bounds) in boxes.enumerate() {
+            node.write_lane(lane, &bounds.0);
+        }
+        node
+    }
+
+    /// Box of a primitive in a lane.
+    #[inline]
+    pub(crate) fn lane(&self, lane: usize) -> SweptAabbF32 {
+        SweptAabbF32(self.lane_box(lane).0)
     }
 
     /// Enlarges the box in a lane to contain another one.
@@ -98,9 +104,8 @@ impl Node8 {
     }
 
     fn merged_bounds(&self) -> SweptBounds<f32> {
-        let min = |values: &f32x8| values.as_array().iter().copied().fold(f32::INFINITY, f32::min);
-        let max =
-            |values: &f32x8| values.as_array().iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let min = |values: &f32x8| reduced(values, |a, b| if a < b { a } else { b });
+        let max = |values: &f32x8| reduced(values, |a, b| if a > b { a } else { b });
         let [start_lower, start_upper, end_lower, end_upper] = &self.0;
         [
             start_lower.each_ref().map(min),
@@ -148,6 +153,14 @@ impl Node8 {
         let one = |side: &[f32x8; 3]| side.each_ref().map(|values| values.as_array()[lane]);
         QueryBox([one(a), one(b), one(c), one(d)]).broadcast(lanes)
     }
+}
+
+/// Eight numbers combined in pairs.
+#[inline]
+fn reduced(values: &f32x8, combine: impl Fn(f32, f32) -> f32) -> f32 {
+    let [a, b, c, d, e, f, g, h] = values.to_array();
+    let quarters = [combine(a, e), combine(b, f), combine(c, g), combine(d, h)];
+    combine(combine(quarters[0], quarters[2]), combine(quarters[1], quarters[3]))
 }
 
 // No closures here: a closure that is passed on is compiled for the baseline instruction set.
@@ -271,14 +284,25 @@ mod tests {
 
     /// Boxes that move along with their number, a lane without one last.
     fn node(step: f32, size: f32) -> Node8 {
-        let mut node = Node8::EMPTY;
-        for lane in 0..NODE_WIDTH - 1 {
+        let boxes = (0..NODE_WIDTH - 1).map(|lane| {
             let at = |time: f32| [1.0, 0.4, -0.3].map(|axis| axis * step * lane as f32 + time);
-            let sides =
-                [at(0.0), at(0.0).map(|low| low + size), at(2.0), at(2.0).map(|low| low + size)];
-            node.set_lane(lane, &SweptAabbF32(sides));
+            let above = |low: [f32; 3]| low.map(|low| low + size);
+            SweptAabbF32([at(0.0), above(at(0.0)), at(2.0), above(at(2.0))])
+        });
+        Node8::of_boxes(boxes)
+    }
+
+    #[test]
+    fn lanes_without_a_box_are_empty() {
+        let full = Node8::of_boxes((0..NODE_WIDTH).map(|_| node(1.0, 1.0).lane(1)));
+        for count in 1..=NODE_WIDTH {
+            let found = full.overlap_mask(&Node8::new(&full.0, count).lane_box(0));
+            assert_eq!(found, ALL_LANES);
+            let few = Node8::new(&full.0, count);
+            assert_eq!(few.overlap_mask(&full.lane_box(0)), ALL_LANES >> (NODE_WIDTH - count));
+            let same = Node8::of_boxes((0..count).map(|lane| full.lane(lane)));
+            assert_eq!(few.0, same.0);
         }
-        node
     }
 
     #[test]

@@ -3,13 +3,16 @@
 
 use super::{
     SweptBvh,
+    exclusions::PairExclusions,
     node8::{ALL_LANES, NODE_WIDTH, QueryBox, SweptAabbF32, set_bits},
 };
 use crate::parallel::reductions;
 use rayon::prelude::*;
 
 /// Visitor of overlapping pairs with a state for each task.
-pub(crate) struct PairVisitor<Visit, Finish> {
+pub(crate) struct PairVisitor<'a, Visit, Finish> {
+    /// Pairs that are left out.
+    pub(crate) excluded: &'a PairExclusions,
     /// Adds a pair of primitives to the state of its task.
     pub(crate) visit: Visit,
     /// Converts the state of a finished task into its results.
@@ -33,22 +36,26 @@ impl SweptBvh {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_self_pairs(&PairVisitor { visit, finish: |found| found }, out);
+        let excluded = &PairExclusions::default();
+        let visitor = PairVisitor { excluded, visit, finish: |found| found };
+        self.collect_overlapping_self_pairs(&visitor, out);
     }
 
     /// Calls the visitor with every unordered pair of primitives that may overlap, the smaller
     /// index first, and appends the results of its tasks to `out` in a fixed order.
     pub(crate) fn collect_overlapping_self_pairs<S: Default, T: Send>(
         &self,
-        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
+        visitor: &PairVisitor<'_, impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
         let whole = vec![NodePair { level: top, first: 0, second: 0 }];
-        let tasks = subdivided(whole, |pair, found| self.overlapping_self_children(pair, found));
+        let tasks = subdivided(whole, |pair, found| {
+            self.overlapping_self_children(visitor.excluded, pair, found);
+        });
         run_tasks(&tasks, out, |pair| {
             let mut state = S::default();
-            self.traverse_self(pair, &mut |one, other| {
+            self.traverse_self(visitor.excluded, pair, &mut |one, other| {
                 (visitor.visit)(one.min(other), one.max(other), &mut state);
             });
             (visitor.finish)(state)
@@ -63,7 +70,9 @@ impl SweptBvh {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_pairs(other, &PairVisitor { visit, finish: |found| found }, out);
+        let excluded = &PairExclusions::default();
+        let visitor = PairVisitor { excluded, visit, finish: |found| found };
+        self.collect_overlapping_pairs(other, &visitor, out);
     }
 
     /// Calls the visitor with every primitive of this tree and every one of `other` that may
@@ -71,15 +80,17 @@ impl SweptBvh {
     pub(crate) fn collect_overlapping_pairs<S: Default, T: Send>(
         &self,
         other: &Self,
-        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
+        visitor: &PairVisitor<'_, impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let tasks = subdivided(self.root_pairs(other), |pair, found| {
-            self.overlapping_children(other, pair, found);
+            self.overlapping_children(other, visitor.excluded, pair, found);
         });
         run_tasks(&tasks, out, |pair| {
             let mut state = S::default();
-            self.traverse(other, pair, &mut |one, other| (visitor.visit)(one, other, &mut state));
+            self.traverse(other, visitor.excluded, pair, &mut |one, other| {
+                (visitor.visit)(one, other, &mut state);
+            });
             (visitor.finish)(state)
         });
     }
@@ -91,32 +102,48 @@ impl SweptBvh {
         });
     }
 
-    fn traverse_self(&self, pair: NodePair, visit: &mut impl FnMut(u32, u32)) {
-        self.overlapping_self_children(
-            pair,
-            &mut |first, second| match pair.level.checked_sub(1) {
-                Some(level) => self.traverse_self(NodePair { level, first, second }, visit),
-                None => visit(self.primitive_of_leaf[first], self.primitive_of_leaf[second]),
-            },
-        );
+    fn traverse_self(
+        &self,
+        excluded: &PairExclusions,
+        pair: NodePair,
+        visit: &mut impl FnMut(u32, u32),
+    ) {
+        self.overlapping_self_children(excluded, pair, &mut |first, second| match pair
+            .level
+            .checked_sub(1)
+        {
+            Some(level) => {
+                self.traverse_self(excluded, NodePair { level, first, second }, visit);
+            }
+            None => visit(self.primitive_of_leaf[first], self.primitive_of_leaf[second]),
+        });
     }
 
-    fn traverse(&self, other: &Self, pair: NodePair, visit: &mut impl FnMut(u32, u32)) {
-        self.overlapping_children(
-            other,
-            pair,
-            &mut |first, second| match pair.level.checked_sub(1) {
-                Some(level) => self.traverse(other, NodePair { level, first, second }, visit),
-                None => visit(self.primitive_of_leaf[first], other.primitive_of_leaf[second]),
-            },
-        );
+    fn traverse(
+        &self,
+        other: &Self,
+        excluded: &PairExclusions,
+        pair: NodePair,
+        visit: &mut impl FnMut(u32, u32),
+    ) {
+        self.overlapping_children(other, excluded, pair, &mut |first, second| match pair
+            .level
+            .checked_sub(1)
+        {
+            Some(level) => {
+                self.traverse(other, excluded, NodePair { level, first, second }, visit);
+            }
+            None => visit(self.primitive_of_leaf[first], other.primitive_of_leaf[second]),
+        });
     }
 
-    /// Calls `found` with the pairs of children of two nodes that may overlap.
+    /// Calls `found` with the pairs of children of two nodes that may overlap, without excluded
+    /// pairs of primitives.
     #[inline]
     fn overlapping_children(
         &self,
         other: &Self,
+        excluded: &PairExclusions,
         pair: NodePair,
         found: &mut (impl FnMut(usize, usize) + ?Sized),
     ) {
@@ -126,7 +153,9 @@ impl SweptBvh {
             || QueryBox::enclosing(partners),
             |above| above[second / NODE_WIDTH].lane_box(second % NODE_WIDTH),
         );
-        for bit in set_bits(node.overlap_matrix(node.overlap_mask(&enclosing), partners)) {
+        let left_out = if level == 0 { excluded.mask(first, second) } else { 0 };
+        let lanes = node.overlap_mask(&enclosing);
+        for bit in set_bits(node.overlap_matrix(lanes, partners) & !left_out) {
             found(first * NODE_WIDTH + bit / NODE_WIDTH, second * NODE_WIDTH + bit % NODE_WIDTH);
         }
     }
@@ -136,6 +165,7 @@ impl SweptBvh {
     #[inline]
     fn overlapping_self_children(
         &self,
+        excluded: &PairExclusions,
         pair: NodePair,
         found: &mut (impl FnMut(usize, usize) + ?Sized),
     ) {
@@ -145,10 +175,14 @@ impl SweptBvh {
         const UPPER_TRIANGLE: u64 = 0x0080_c0e0_f0f8_fcfe;
         let NodePair { level, first, second } = pair;
         if first != second {
-            return self.overlapping_children(self, pair, found);
+            return self.overlapping_children(self, excluded, pair, found);
         }
         let node = &self.levels[level][first];
-        let once = if level == 0 { UPPER_TRIANGLE } else { UPPER_TRIANGLE_WITH_DIAGONAL };
+        let once = if level == 0 {
+            UPPER_TRIANGLE & !excluded.mask(first, first)
+        } else {
+            UPPER_TRIANGLE_WITH_DIAGONAL
+        };
         for bit in set_bits(node.overlap_matrix(ALL_LANES, node) & once) {
             found(first * NODE_WIDTH + bit / NODE_WIDTH, first * NODE_WIDTH + bit % NODE_WIDTH);
         }

@@ -32,7 +32,6 @@ use crate::{
     mesh::NO_INDEX,
     surface::CollisionMesh,
 };
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use step_validation::is_violated;
 
@@ -140,7 +139,7 @@ impl Candidates {
         };
         let query = CandidateQuery { mesh, range, accept };
         self.broad_phase.candidate_pairs(&query, found);
-        found.par_sort_unstable_by_key(PrimitivePair::key);
+        found.sort_by_cached_key(PrimitivePair::packed_key);
         filtered_count.into_inner()
     }
 
