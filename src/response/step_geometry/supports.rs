@@ -31,7 +31,7 @@ struct Height {
     /// Unit vector from the surface to the side that its triangles face.
     normal: Vec3,
     /// In m; negative on the other side.
-    height: f64,
+    distance: f64,
 }
 
 impl Height {
@@ -42,7 +42,7 @@ impl Height {
         let side = if offset.dot(&outward) < 0.0 { -1.0 } else { 1.0 };
         let direction = if offset == Vec3::zeros() { outward } else { offset * side };
         let normal = direction.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
-        Self { foot, normal, height: side * offset.norm() }
+        Self { foot, normal, distance: side * offset.norm() }
     }
 }
 
@@ -100,8 +100,8 @@ impl StepGeometry {
         let before = Height::above(start, support.triangle, &start.position(support.vertex));
         let predicted = end.position(support.vertex);
         let after = Height::above(end, before.foot.triangle, &predicted);
-        let lift = before.height - after.height;
-        let outward_lift = if before.height < 0.0 { -lift } else { lift };
+        let lift = before.distance - after.distance;
+        let outward_lift = if before.distance < 0.0 { -lift } else { lift };
         let reach = support.force * self.vertex_compliances[support.vertex as usize];
         (outward_lift > -reach).then(|| predicted + after.normal * lift)
     }
