@@ -144,7 +144,6 @@ impl LinearSystem {
             }
             report.time(Task::Assembly, || {
                 self.tangent.assemble(objective.dynamics, objective.stage);
-                self.tangent.merge_scalars();
                 self.assemble_pressures(objective);
             });
             self.eliminate_directions(objective, point.positions);

@@ -140,9 +140,10 @@ impl TangentMatrix {
                 group.scale(1.0 / stage.extrapolation_factor as f32);
             }
         });
+        self.merge_scalars();
     }
 
-    /// Updates the part that does not depend on the shape. Outside of the diagonal it is left out until it is merged.
+    /// Updates the part that does not depend on the shape.
     fn update_scalars(&mut self, dynamics: &EquationsOfMotion, stage: &Stage) {
         self.clear_scalars();
         let mut parts = dynamics.elements.kinds.iter().filter_map(|one| one.scalar_stiffness());
@@ -156,7 +157,7 @@ impl TangentMatrix {
 
     /// Adds the scalar part outside of the diagonal to a matrix that has just been assembled: to the blocks where there
     /// are any.
-    pub(crate) fn merge_scalars(&mut self) {
+    fn merge_scalars(&mut self) {
         self.scalar_part.in_blocks.add_to(&mut self.matrix);
         self.matrix.set_scalars(Arc::clone(&self.scalar_part.outside));
     }

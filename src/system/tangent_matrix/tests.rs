@@ -63,7 +63,8 @@ fn relative_error(tangent: &TangentMatrix, direction: &[Vec3], expected: &[Vec3]
     (error / expected.iter().map(Vec3::norm_squared).sum::<f64>()).sqrt()
 }
 
-/// The blocks alone are far off for long waves, which the membrane hardly resists.
+/// Small entries of the scalar part are left out (with all of them the error is 0.002), and moments times the second
+/// derivative of angles: slopes are of the order of 0.006.
 #[test]
 fn both_parts_of_the_tangent_together_are_the_derivative_of_the_forces() {
     let (mut dynamics, bent, direction) = sheet();
@@ -74,13 +75,12 @@ fn both_parts_of_the_tangent_together_are_the_derivative_of_the_forces() {
     residuals(&mut dynamics, &stage, &bent);
     let mut tangent = TangentMatrix::new(&dynamics);
     tangent.assemble(&mut dynamics, &stage);
-    let without = relative_error(&tangent, &direction, &expected);
-    assert!(without > 0.3, "{without}");
-    tangent.merge_scalars();
-    // Small entries are left out (with all of them it is 0.002), and moments times the second derivative of angles:
-    // slopes are of the order of 0.006.
     let error = relative_error(&tangent, &direction, &expected);
     assert!(error < 0.06, "{error}");
+    // Long waves tell whether what has no block is there: the membrane hardly resists them.
+    tangent.clear_scalars();
+    let without = relative_error(&tangent, &direction, &expected);
+    assert!(without > 0.3, "{without}");
 }
 
 /// A part that has been removed or replaced comes back, and the next assembly follows the stage.
@@ -95,7 +95,6 @@ fn the_scalar_part_is_that_of_the_last_assembly() {
         let expected = derivative(&mut dynamics, &stage, &bent, &direction);
         residuals(&mut dynamics, &stage, &bent);
         tangent.assemble(&mut dynamics, &stage);
-        tangent.merge_scalars();
         let error = relative_error(&tangent, &direction, &expected);
         assert!(error < 0.06, "{duration} {error}");
         tangent.clear_scalars();
