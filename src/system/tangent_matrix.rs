@@ -120,6 +120,12 @@ impl TangentMatrix {
 
     /// Assembles the matrix at the positions where the forces were last evaluated.
     pub(crate) fn assemble(&mut self, dynamics: &mut EquationsOfMotion, stage: &Stage) {
+        self.assemble_without_couplings(dynamics, stage);
+        self.merge_scalars();
+    }
+
+    /// Assembles the matrix without the scalar part outside of the diagonal.
+    fn assemble_without_couplings(&mut self, dynamics: &mut EquationsOfMotion, stage: &Stage) {
         for elements in &mut dynamics.elements.kinds {
             elements.update_tangent();
         }
@@ -140,7 +146,6 @@ impl TangentMatrix {
                 group.scale(1.0 / stage.extrapolation_factor as f32);
             }
         });
-        self.merge_scalars();
     }
 
     /// Updates the part that does not depend on the shape.
@@ -185,7 +190,8 @@ impl TangentMatrix {
         matrix.fill_by(|row, column| value(ordering.vertex(row), ordering.vertex(column)));
     }
 
-    /// Matrix of the elements alone at `positions`, with viscosity at 1/β in 1/s.
+    /// Matrix of the elements alone at `positions`, with viscosity at 1/β in 1/s, without the scalar part outside of the
+    /// diagonal.
     pub(crate) fn element_matrix(
         &mut self,
         dynamics: &mut EquationsOfMotion,
@@ -198,7 +204,7 @@ impl TangentMatrix {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
             elements.evaluate(positions, history, &mut forces);
         }
-        self.assemble(dynamics, &Stage::STATIC);
+        self.assemble_without_couplings(dynamics, &Stage::STATIC);
         &self.matrix
     }
 }

@@ -105,13 +105,8 @@ fn steps_on_cloth(speed: f64) -> Vec<usize> {
     };
     // With so many iterations allowed none of the steps is shortened for those that it takes.
     let (time_step, max_iterations) = (1.0 / 24.0, 100);
-    let settings = Settings {
-        air_density: 0.0,
-        threads: 1,
-        time_step,
-        max_iterations,
-        ..Settings::default()
-    };
+    let settings =
+        Settings { air_density: 0.0, threads: 1, time_step, max_iterations, ..Settings::default() };
     let cloths = [sheet(10, THICKNESS), sheet(19, 0.0)];
     let mut simulation = Simulation::new(&cloths, &[], settings).unwrap();
     let below: Vec<usize> = (0..190).collect();
