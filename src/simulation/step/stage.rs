@@ -66,7 +66,8 @@ impl Step<'_> {
         let StageProblem { mut stage, equations } = problem;
         let Self { system, solver, start, report, .. } = self;
         let mut positions = initial_guess;
-        let is_extrapolated = !matches!(equations, StageEquations::ContactProjection);
+        // Linear equations have one solution, wherever they are solved from.
+        let is_extrapolated = matches!(equations, StageEquations::Implicit);
         let prescribed =
             system.begin_stage(&stage, start, &mut positions, interval, is_extrapolated, report);
         let has_reactions = solver.settings.integrator.is_explicit();
