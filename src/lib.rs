@@ -6,6 +6,7 @@ mod dressing;
 mod error;
 pub mod forces;
 pub mod geometry;
+mod island;
 pub mod linear_solver;
 mod material;
 pub mod mesh;

@@ -5,7 +5,7 @@ use super::{
     contact::Contact,
     primitive_pair::{PairKind, PrimitivePair},
 };
-use crate::vec3::Vec3;
+use crate::{surface::Renumbering, vec3::Vec3};
 use serde::{Deserialize, Serialize};
 
 /// Contact at the end of a step.
@@ -68,6 +68,17 @@ impl ContactRecord {
         })
     }
 
+    /// Record with the new numbers of its features.
+    fn renumbered(&self, new: &Renumbering<'_>) -> Option<Self> {
+        let [first, second] = self.features;
+        let features = if self.is_vertex_face {
+            [new.vertex(first)?, new.triangle(second)?]
+        } else {
+            [new.edge(first)?, new.edge(second)?]
+        };
+        Some(Self { features, ..*self })
+    }
+
     fn sort_key(&self) -> (bool, [u32; 2]) {
         (!self.is_vertex_face, self.features)
     }
@@ -95,6 +106,23 @@ impl ContactHistory {
             .collect();
         records.sort_unstable_by_key(ContactRecord::sort_key);
         Self { records, intersection_time, had_kinematic_intersection }
+    }
+
+    /// Contacts of all parts with the new numbers of their features, where these have one.
+    pub(crate) fn gathered<'a>(
+        parts: impl Iterator<Item = (&'a Self, &'a Renumbering<'a>)>,
+    ) -> Self {
+        let mut gathered = Self::default();
+        for (part, renumbering) in parts {
+            gathered
+                .records
+                .extend(part.records.iter().filter_map(|one| one.renumbered(renumbering)));
+            let times = [gathered.intersection_time, part.intersection_time];
+            gathered.intersection_time = times.into_iter().flatten().reduce(f64::max);
+            gathered.had_kinematic_intersection |= part.had_kinematic_intersection;
+        }
+        gathered.records.sort_unstable_by_key(ContactRecord::sort_key);
+        gathered
     }
 
     /// Number of contacts.

@@ -19,6 +19,7 @@ pub use lift::lift;
 
 use crate::{
     error::{Error, Result},
+    island::Island,
     scene::Report,
     simulation::Simulation,
     vec3::Vec3,
@@ -116,18 +117,18 @@ impl Dressing {
     /// # Errors
     /// None that a valid simulation has.
     pub fn begin(simulation: &mut Simulation, guards_seams: bool) -> Result<Self> {
-        let is_sewn = !simulation.system.dynamics.seams.is_empty();
+        let is_sewn = simulation.has_springs()[0];
         let begun = Self {
             phase: if is_sewn { DressingPhase::Sewing } else { DressingPhase::Settling },
-            gravity: simulation.system.dynamics.external_forces.gravity,
+            gravity: simulation.gravity(),
             air_density: simulation.settings().air_density,
             waited: 0.0,
         };
         set_air_density(simulation, DressingParameters::DEFAULT.air_density)?;
         if is_sewn {
             simulation.set_gravity(Vec3::zeros())?;
-            simulation.system.set_has_friction(false);
-            simulation.system.response.scene.set_guards_seams(guards_seams);
+            simulation.set_has_friction(false);
+            simulation.set_guards_seams(guards_seams);
         }
         Ok(begun)
     }
@@ -147,7 +148,7 @@ impl Dressing {
             return Err(Error::value("dressing", self.phase.name(), "one that is not over"));
         }
         let report = simulation.advance(duration)?;
-        if simulation.system.dynamics.elements.is_time_dependent() {
+        if simulation.islands().any(|island| island.system.dynamics.elements.is_time_dependent()) {
             return Ok(report);
         }
         self.waited += duration;
@@ -174,7 +175,7 @@ impl Dressing {
         let DressingParameters { rest_speed, patience, .. } = DressingParameters::DEFAULT;
         let is_late = self.waited >= patience;
         let is_closed = open_pairs(simulation).is_empty();
-        let is_at_rest = || simulation.state.mean_speed() <= rest_speed;
+        let is_at_rest = || simulation.mean_speed() <= rest_speed;
         match self.phase {
             DressingPhase::Sewing if is_closed => DressingPhase::Settling,
             DressingPhase::Settling if is_closed && is_at_rest() => DressingPhase::Worn,
@@ -186,9 +187,9 @@ impl Dressing {
 
     fn enter(&mut self, phase: DressingPhase, simulation: &mut Simulation) -> Result<()> {
         simulation.set_gravity(self.gravity)?;
-        simulation.system.set_has_friction(true);
+        simulation.set_has_friction(true);
         if phase.is_over() {
-            simulation.system.response.scene.set_guards_seams(true);
+            simulation.set_guards_seams(true);
             set_air_density(simulation, self.air_density)?;
         }
         self.phase = phase;
@@ -200,20 +201,32 @@ impl Dressing {
 /// Pairs of seams that are not closed, in the order of cloths and of their pairs.
 #[must_use]
 pub fn open_pairs(simulation: &Simulation) -> Vec<OpenPair> {
-    let longest = DressingParameters::DEFAULT.closed_gap * simulation.solver.mean_edge_length;
-    let pairs = &simulation.system.dynamics.seams;
-    let positions = &simulation.state.positions;
-    let gap =
-        |[one, other]: &[u32; 2]| (positions[*one as usize] - positions[*other as usize]).norm();
-    let cloth_of = |pair: &[u32; 2]| simulation.mesh().cloth_of_vertex(pair[0] as usize).0;
-    let open = pairs.iter().map(|pair| (pair, gap(pair))).enumerate();
-    open.filter(|(_, (_, gap))| *gap > longest)
-        .map(|(index, (pair, gap))| {
-            let cloth = cloth_of(pair);
-            let first = pairs.partition_point(|earlier| cloth_of(earlier) < cloth);
-            OpenPair { cloth, pair: index - first, gap }
+    let mean_edges = simulation.islands().map(|island| island.solver.mean_edge_length);
+    let longest = DressingParameters::DEFAULT.closed_gap * mean_edges.fold(f64::INFINITY, f64::min);
+    let mut open: Vec<OpenPair> = simulation
+        .groups()
+        .flat_map(|(cloths, island)| {
+            let of_island = seam_gaps(island).into_iter();
+            of_island.map(|one| OpenPair { cloth: cloths[one.cloth], ..one })
         })
-        .collect()
+        .filter(|one| one.gap > longest)
+        .collect();
+    open.sort_by_key(|one| (one.cloth, one.pair));
+    open
+}
+
+/// Gaps of all pairs of an island, with its own indices of cloths.
+fn seam_gaps(island: &Island) -> Vec<OpenPair> {
+    let pairs = &island.system.dynamics.seams;
+    let positions = &island.state.positions;
+    let cloth_of = |pair: &[u32; 2]| island.mesh().cloth_of_vertex(pair[0] as usize).0;
+    let gap = |(index, pair): (usize, &[u32; 2])| {
+        let [one, other] = pair.map(|vertex| positions[vertex as usize]);
+        let cloth = cloth_of(pair);
+        let first = pairs.partition_point(|earlier| cloth_of(earlier) < cloth);
+        OpenPair { cloth, pair: index - first, gap: (one - other).norm() }
+    };
+    pairs.iter().enumerate().map(gap).collect()
 }
 
 fn set_air_density(simulation: &mut Simulation, air_density: f64) -> Result<()> {

@@ -89,7 +89,8 @@ pub struct ClothVertex {
     pub vertex: usize,
 }
 
-/// Report of an advance or a step.
+/// Report of an advance or a step. Cloths that do not touch are islands, which are advanced independently: counts are
+/// summed over them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Accepted steps.
@@ -155,6 +156,23 @@ impl Report {
         if let Some(index) = Task::ALL.iter().position(|(known, _)| *known == task) {
             self.seconds[index] += elapsed.as_secs_f64();
         }
+    }
+
+    /// Report of two islands: counts and times are summed.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        self.steps += other.steps;
+        self.rejected_steps += other.rejected_steps;
+        self.newton_iterations += other.newton_iterations;
+        self.linear_iterations += other.linear_iterations;
+        self.contacts += other.contacts;
+        self.unresolved_contacts += other.unresolved_contacts;
+        self.pinched_vertices.extend(&other.pinched_vertices);
+        self.residual = self.residual.max(other.residual);
+        self.converged &= other.converged;
+        self.max_stretch = self.max_stretch.max(other.max_stretch);
+        self.seconds = std::array::from_fn(|task| self.seconds[task] + other.seconds[task]);
+        self.rejections = std::array::from_fn(|one| self.rejections[one] + other.rejections[one]);
+        self
     }
 
     /// Counts a rejected step.

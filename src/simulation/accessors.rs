@@ -1,44 +1,76 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accessors: the state of a simulation, and what a caller changes between frames: settings, boundary conditions,
-//! colliders, materials and external forces.
+//! colliders, materials and external forces. Each goes to the island of its cloth, or to all.
 
-use super::{
-    Simulation,
-    arguments::{
-        check_collider, check_count, check_number, check_targets, checked_cloth, checked_pressure,
-        checked_vertices, independent_directions,
-    },
-};
+use super::{Simulation, groups::ClothLocation};
 use crate::{
     error::{Error, Result},
-    forces::{PressureLaw, enclosed_volume},
+    forces::PressureLaw,
+    island::Island,
     linear_solver::{BlockMatrix, Ordering},
     material::Material,
-    mesh::{Mesh, check_positions},
-    scene::{Settings, Springs, check_duration, check_factors, check_vector},
-    surface::SurfaceProperties,
-    system::{Energy, LinearisedMatrices, model_factory},
-    time_integration::Stage,
+    scene::{Settings, Springs},
+    system::{Energy, LinearisedMatrices},
     vec3::Vec3,
 };
 
 impl Simulation {
+    /// Island of a cloth, and the index of the cloth there.
+    fn located(&mut self, cloth: usize) -> Result<(&mut Island, usize)> {
+        let ClothLocation { group, cloth } = self.location(cloth)?;
+        Ok((&mut self.groups[group].island, cloth))
+    }
+
+    fn location(&self, cloth: usize) -> Result<ClothLocation> {
+        let count = self.cloth_count();
+        let found = self.locations.get(cloth).copied();
+        found.ok_or_else(|| {
+            Error::value("cloth", cloth, format!("an index below the {count} cloths"))
+        })
+    }
+
+    /// Changes all islands alike.
+    fn change_all(&mut self, change: impl Fn(&mut Island) -> Result<()>) -> Result<()> {
+        self.groups.iter_mut().try_for_each(|group| change(&mut group.island))
+    }
+
+    /// Any island, for what all have in common.
+    fn first_island(&self) -> &Island {
+        &self.groups[0].island
+    }
+
+    /// All islands.
+    pub(crate) fn islands(&self) -> impl Iterator<Item = &Island> {
+        self.groups.iter().map(|group| &group.island)
+    }
+
+    /// Indices of the cloths of every island in the scene, with the island.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&[usize], &Island)> {
+        self.groups.iter().map(|group| (&group.cloths[..], &group.island))
+    }
+
+    /// Number of islands: groups of cloths that do not touch each other.
+    #[must_use]
+    pub fn island_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Simulated time, in s.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.state.time
+        self.first_island().state.time
     }
 
     /// Number of cloths.
     #[must_use]
     pub fn cloth_count(&self) -> usize {
-        self.system.dynamics.materials.len()
+        self.locations.len()
     }
 
     /// Number of colliders.
     #[must_use]
     pub fn collider_count(&self) -> usize {
-        self.system.response.scene.collider_motions.len()
+        self.first_island().collider_count()
     }
 
     /// Positions of a cloth's vertices, in m.
@@ -46,7 +78,7 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn positions(&self, cloth: usize) -> Result<&[Vec3]> {
-        Ok(&self.state.positions[checked_cloth(self.mesh(), cloth)?])
+        Ok(self.positions_at(self.location(cloth)?))
     }
 
     /// Velocities of a cloth's vertices, in m/s.
@@ -54,23 +86,45 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn velocities(&self, cloth: usize) -> Result<&[Vec3]> {
-        Ok(&self.state.velocities[checked_cloth(self.mesh(), cloth)?])
+        Ok(self.velocities_at(self.location(cloth)?))
     }
 
-    /// Mesh of all cloths.
-    pub(crate) fn mesh(&self) -> &Mesh {
-        &self.system.dynamics.mesh
+    /// Positions of the vertices of a cloth, in m.
+    pub(super) fn positions_at(&self, location: ClothLocation) -> &[Vec3] {
+        let island = &self.groups[location.group].island;
+        &island.state.positions[island.mesh().vertices_of(location.cloth)]
+    }
+
+    /// Velocities of the vertices of a cloth, in m/s.
+    pub(super) fn velocities_at(&self, location: ClothLocation) -> &[Vec3] {
+        let island = &self.groups[location.group].island;
+        &island.state.velocities[island.mesh().vertices_of(location.cloth)]
+    }
+
+    /// Root mean square of the speeds of all vertices, in m/s.
+    pub(crate) fn mean_speed(&self) -> f64 {
+        let squares = |island: &Island| {
+            let count = island.state.velocities.len() as f64;
+            (count * island.state.mean_speed().powi(2), count)
+        };
+        let (sum, count) = self
+            .islands()
+            .map(squares)
+            .fold((0.0, 0.0), |(sum, count), (square, own)| (sum + square, count + own));
+        (sum / count).sqrt()
     }
 
     /// Energy of all cloths.
     pub fn energy(&mut self) -> Energy {
-        self.system.dynamics.energy(&self.state.positions, &self.state.velocities)
+        let energies = self.groups.iter_mut().map(|group| group.island.energy());
+        energies.reduce(|sum, one| sum + one).unwrap_or_default()
     }
 
     /// Whether there are seams, and whether there are soft pins.
     #[must_use]
     pub fn has_springs(&self) -> [bool; 2] {
-        [!self.system.dynamics.seams.is_empty(), !self.system.dynamics.spring_targets.is_empty()]
+        let found: Vec<[bool; 2]> = self.islands().map(Island::has_springs).collect();
+        [0, 1].map(|kind| found.iter().any(|has| has[kind]))
     }
 
     /// Pins vertices from now on. They reach `targets` in m along straight lines by the end of the next advance;
@@ -84,17 +138,8 @@ impl Simulation {
         vertices: &[usize],
         targets: Option<&[Vec3]>,
     ) -> Result<()> {
-        let vertices = checked_vertices(self.mesh(), cloth, vertices)?;
-        check_targets(targets, vertices.len())?;
-        let conditions = &mut self.system.boundary_conditions;
-        for (index, vertex) in vertices.into_iter().enumerate() {
-            let position = self.state.positions[vertex];
-            let target = targets.map(|targets| targets[index]);
-            let end = target.or_else(|| conditions.kinematic_end(vertex)).unwrap_or(position);
-            conditions.set_kinematic(vertex, position, end);
-        }
-        self.system.update_pinned_vertices();
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_pins(cloth, vertices, targets)
     }
 
     /// Attaches vertices to spring targets from now on, with a stiffness in N/m for each. The targets reach `targets`
@@ -110,25 +155,8 @@ impl Simulation {
         targets: Option<&[Vec3]>,
         stiffness: &[f64],
     ) -> Result<()> {
-        check_count("stiffness", stiffness.len(), vertices.len())?;
-        for (index, stiffness) in stiffness.iter().enumerate() {
-            if !(stiffness.is_finite() && *stiffness > 0.0) {
-                let wanted = "a finite number more than 0";
-                return Err(Error::element("stiffness", "entry", index, *stiffness, wanted));
-            }
-        }
-        let vertices = checked_vertices(self.mesh(), cloth, vertices)?;
-        check_targets(targets, vertices.len())?;
-        let conditions = &mut self.system.boundary_conditions;
-        let start =
-            |vertex: &usize| conditions.path_end(*vertex).unwrap_or(self.state.positions[*vertex]);
-        let starts: Vec<Vec3> = vertices.iter().map(start).collect();
-        for (index, vertex) in vertices.into_iter().enumerate() {
-            let end = targets.map_or(starts[index], |targets| targets[index]);
-            conditions.set_spring_target(vertex, starts[index], end, stiffness[index]);
-        }
-        self.system.update_pinned_vertices();
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_soft_pins(cloth, vertices, targets, stiffness)
     }
 
     /// Releases vertices; `None` releases all of the cloth.
@@ -136,15 +164,8 @@ impl Simulation {
     /// # Errors
     /// A cloth or vertex index out of range.
     pub fn release_pins(&mut self, cloth: usize, vertices: Option<&[usize]>) -> Result<()> {
-        let released = match vertices {
-            Some(vertices) => checked_vertices(self.mesh(), cloth, vertices)?,
-            None => checked_cloth(self.mesh(), cloth)?.collect(),
-        };
-        for vertex in released {
-            self.system.boundary_conditions.release(vertex);
-        }
-        self.system.update_pinned_vertices();
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.release_pins(cloth, vertices)
     }
 
     /// Prescribes the velocity of vertices in m/s along one, two or three directions from now on. Along others they are
@@ -160,15 +181,8 @@ impl Simulation {
         directions: &[Vec3],
         velocity: Vec3,
     ) -> Result<()> {
-        let vertices = checked_vertices(self.mesh(), cloth, vertices)?;
-        check_vector("velocity", &velocity)?;
-        let directions = independent_directions(directions)?;
-        let conditions = &mut self.system.boundary_conditions;
-        for vertex in vertices {
-            conditions.set_prescribed_velocity(vertex, directions.clone(), velocity);
-        }
-        self.system.update_pinned_vertices();
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_guided_velocity(cloth, vertices, directions, velocity)
     }
 
     /// Sets the positions in m that the vertices of a collider reach along straight lines by the end of the next
@@ -177,13 +191,7 @@ impl Simulation {
     /// # Errors
     /// A collider index out of range, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
-        check_collider(collider, self.collider_count())?;
-        let motion = &mut self.system.response.scene.collider_motions[collider];
-        let [_, end] = &mut motion.frame_positions;
-        check_count("positions", positions.len(), end.len())?;
-        check_positions("positions", &positions)?;
-        *end = positions;
-        Ok(())
+        self.change_all(|island| island.set_collider(collider, &positions))
     }
 
     /// Sets the material of a cloth from now on.
@@ -191,12 +199,8 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range, an invalid material, or one that the model cannot simulate.
     pub fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
-        checked_cloth(self.mesh(), cloth)?;
-        let material = material.checked()?;
-        model_factory::check_material(self.settings(), "material", &material)?;
-        self.system.set_material(cloth, material);
-        self.system.dynamics.elements.initialize_internal_variables(&self.state.positions);
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_material(cloth, material)
     }
 
     /// Sets the springs of a cloth from now on, in place of all that it had.
@@ -204,19 +208,9 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range, or springs that are not valid (see [`Springs::checked`]).
     pub fn set_springs(&mut self, cloth: usize, springs: Option<Springs>) -> Result<()> {
-        let count = checked_cloth(self.mesh(), cloth)?.len();
-        let springs = springs.map(|springs| springs.checked(count)).transpose()?;
-        let springs = springs.filter(|springs| !springs.pairs.is_empty());
-        let Self { system, solver, state, threads, .. } = self;
-        let dynamics = &mut system.dynamics;
-        if springs != dynamics.elements.springs[cloth] {
-            let mut all = dynamics.elements.springs.clone();
-            all[cloth] = springs;
-            state.previous = None;
-            dynamics.elements.set_springs(&dynamics.mesh, all);
-            threads.run(|| solver.renew_pattern(dynamics));
-        }
-        Ok(())
+        let threads = self.threads.clone();
+        let (island, cloth) = self.located(cloth)?;
+        threads.run(|| island.set_springs(cloth, springs))
     }
 
     /// Sets gravity, in m/s².
@@ -224,12 +218,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
-        check_vector("g", &gravity)?;
-        if gravity != self.system.dynamics.external_forces.gravity {
-            self.state.previous = None;
-        }
-        self.system.dynamics.external_forces.gravity = gravity;
-        Ok(())
+        self.change_all(|island| island.set_gravity(gravity))
     }
 
     /// Sets the velocity of the air, in m/s.
@@ -237,9 +226,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_wind(&mut self, wind: Vec3) -> Result<()> {
-        check_vector("w", &wind)?;
-        self.system.dynamics.external_forces.air.set_wind(wind);
-        Ok(())
+        self.change_all(|island| island.set_wind(wind))
     }
 
     /// Sets the external forces on the vertices of a cloth in N, until changed.
@@ -247,17 +234,8 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range, or forces that are not finite or not one for each vertex.
     pub fn set_vertex_forces(&mut self, cloth: usize, forces: &[Vec3]) -> Result<()> {
-        let vertices = checked_cloth(self.mesh(), cloth)?;
-        check_count("forces", forces.len(), vertices.len())?;
-        check_positions("forces", forces)?;
-        let dynamics = &mut self.system.dynamics;
-        dynamics.external_forces.vertex_forces.resize(dynamics.vertex_count(), Vec3::zeros());
-        let present = &mut dynamics.external_forces.vertex_forces[vertices];
-        if present != forces {
-            self.state.previous = None;
-        }
-        present.copy_from_slice(forces);
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_vertex_forces(cloth, forces)
     }
 
     /// Sets the pressure inside a cloth above that outside, until changed; `None` for the same. A target volume of 0 is
@@ -267,18 +245,8 @@ impl Simulation {
     /// A cloth index out of range, a number that is not finite, a negative stiffness or volume, weights that are not
     /// one for each vertex, or a stiffness without a volume to keep.
     pub fn set_pressure(&mut self, cloth: usize, law: Option<PressureLaw>) -> Result<()> {
-        let count = checked_cloth(self.mesh(), cloth)?.len();
-        let dynamics = &mut self.system.dynamics;
-        let initial_volume = dynamics.external_forces.pressures.initial_volume(cloth);
-        let law = law.map(|law| checked_pressure(law, count, initial_volume)).transpose()?;
-        let present = dynamics.external_forces.pressures.law(cloth);
-        let is_other_surface =
-            |law: &PressureLaw| present.is_none_or(|one| one.weights != law.weights);
-        if law.as_ref().map_or(present.is_some(), is_other_surface) {
-            self.state.previous = None;
-        }
-        dynamics.external_forces.pressures.set(&dynamics.mesh, cloth, law);
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_pressure(cloth, law)
     }
 
     /// Volume that a cloth encloses in m³, positive if its faces turn around outward normals.
@@ -286,45 +254,14 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn volume(&self, cloth: usize) -> Result<f64> {
-        checked_cloth(self.mesh(), cloth)?;
-        Ok(enclosed_volume(self.mesh(), cloth, &self.state.positions))
-    }
-
-    /// Assembles the tangent matrix at the positions where forces were last evaluated, without contacts, with the
-    /// inertia of implicit Euler steps of `duration` in s. [`Self::ordering`] is the order of its rows. Runs on the
-    /// threads of the caller.
-    pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
-        let stage = Stage { beta: duration, ..Stage::STATIC };
-        let tangent = self.solver.newton.tangent_without_contacts();
-        tangent.assemble(&mut self.system.dynamics, &stage);
-        &tangent.matrix
-    }
-
-    /// Sparse matrices of the equations of motion at the present positions, and A of an implicit Euler step of
-    /// `duration` in s; of `Settings::time_step` where there is none.
-    ///
-    /// # Errors
-    /// A duration that is not a finite number above 0.
-    pub fn matrices(&mut self, duration: Option<f64>) -> Result<LinearisedMatrices> {
-        let duration = duration.unwrap_or(self.solver.settings.time_step);
-        check_duration("h", duration)?;
-        let Self { threads, system, solver, state, .. } = self;
-        Ok(threads.run(|| {
-            let tangent = solver.newton.tangent_without_contacts();
-            LinearisedMatrices::new(&mut system.dynamics, tangent, &state.positions, duration)
-        }))
-    }
-
-    /// Order of the vertices in the rows of the tangent matrix.
-    #[must_use]
-    pub fn ordering(&self) -> &Ordering {
-        self.solver.newton.ordering()
+        let location = self.location(cloth)?;
+        Ok(self.groups[location.group].island.volume(location.cloth))
     }
 
     /// Present settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.solver.settings
+        &self.first_island().solver.settings
     }
 
     /// Sets the time step, the tolerance, the iteration limit and the air density from now on. Other fields of
@@ -333,13 +270,11 @@ impl Simulation {
     /// # Errors
     /// A setting out of range.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        let Settings { time_step, tolerance, max_iterations, air_density, .. } =
-            settings.checked()?;
-        let own = &mut self.solver.settings;
-        self.step_control.change_time_step(own.time_step, time_step);
-        *own = Settings { time_step, air_density, tolerance, max_iterations, ..own.clone() };
-        self.system.dynamics.external_forces.air.set_density(air_density);
-        Ok(())
+        let settings = settings.checked()?;
+        self.change_all(|island| {
+            island.set_settings(&settings);
+            Ok(())
+        })
     }
 
     /// Sets the friction coefficient and the thickness in m of a collider from now on.
@@ -352,12 +287,7 @@ impl Simulation {
         friction: f64,
         thickness: f64,
     ) -> Result<()> {
-        check_collider(collider, self.collider_count())?;
-        check_number("friction", friction, 0.0)?;
-        check_number("thickness", thickness, 0.0)?;
-        let surface = SurfaceProperties { friction, thickness };
-        self.system.response.scene.set_collider_surface_properties(collider, surface);
-        Ok(())
+        self.change_all(|island| island.set_collider_surface(collider, friction, thickness))
     }
 
     /// Sets the factors on the lengths at rest of a cloth along warp and weft, for each vertex, from now on.
@@ -365,13 +295,64 @@ impl Simulation {
     /// # Errors
     /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
     pub fn set_rest_scale(&mut self, cloth: usize, scale: &[[f64; 2]]) -> Result<()> {
-        let vertices = checked_cloth(self.mesh(), cloth)?;
-        check_factors("rest_scale", scale, vertices.len(), |pair| *pair)?;
-        let dynamics = &self.system.dynamics;
-        let mut all = dynamics.rest_scale.clone();
-        all.resize(dynamics.vertex_count(), [1.0; 2]);
-        all[vertices].copy_from_slice(scale);
-        self.system.set_rest_scale(all);
-        Ok(())
+        let (island, cloth) = self.located(cloth)?;
+        island.set_rest_scale(cloth, scale)
+    }
+
+    /// Gravity, in m/s².
+    pub(crate) fn gravity(&self) -> Vec3 {
+        self.first_island().system.dynamics.external_forces.gravity
+    }
+
+    /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.
+    pub(crate) fn set_has_friction(&mut self, has_friction: bool) {
+        self.has_friction = has_friction;
+        for group in &mut self.groups {
+            group.island.system.set_has_friction(has_friction);
+        }
+    }
+
+    /// Sets whether the strips of closing seams are surfaces.
+    pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
+        self.guards_seams = guards_seams;
+        for group in &mut self.groups {
+            group.island.system.response.scene.set_guards_seams(guards_seams);
+        }
+    }
+
+    /// Makes all cloths one island.
+    fn unite_all(&mut self) {
+        if self.groups.len() > 1 {
+            self.regroup(&[(0..self.cloth_count()).collect()]);
+        }
+    }
+
+    /// Assembles the tangent matrix at the positions where forces were last evaluated, without contacts, with the
+    /// inertia of implicit Euler steps of `duration` in s. [`Self::ordering`] is the order of its rows. Runs on the
+    /// threads of the caller.
+    pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
+        self.unite_all();
+        self.groups[0].island.assemble(duration)
+    }
+
+    /// Sparse matrices of the equations of motion at the present positions, and A of an implicit Euler step of
+    /// `duration` in s; of `Settings::time_step` where there is none.
+    ///
+    /// # Errors
+    /// A duration that is not a finite number above 0.
+    pub fn matrices(&mut self, duration: Option<f64>) -> Result<LinearisedMatrices> {
+        let threads = self.threads.clone();
+        if let [group] = &mut self.groups[..] {
+            return threads.run(|| group.island.matrices(duration));
+        }
+        let all: Vec<usize> = (0..self.cloth_count()).collect();
+        let mut united = self.gathered_group(&all);
+        threads.run(|| united.island.matrices(duration))
+    }
+
+    /// Order of the vertices in the rows of the tangent matrix.
+    #[must_use]
+    pub fn ordering(&self) -> &Ordering {
+        self.first_island().ordering()
     }
 }

@@ -47,7 +47,11 @@ fn build_particles(
 }
 
 /// Refuses cloths that the model cannot simulate.
-pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
+pub(crate) fn check_cloths(
+    settings: &Settings,
+    cloths: &[Cloth],
+    collider_count: usize,
+) -> Result<()> {
     let model = settings.model;
     for (index, cloth) in cloths.iter().enumerate() {
         check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
@@ -63,6 +67,20 @@ pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> 
             let wanted = "a model of particles: particles, particles_membrane, particles_projected";
             let argument = format!("cloths[{index}].corner_coverage");
             return Err(Error::value(argument, format!("model {}", model.name()), wanted));
+        }
+    }
+    check_ignored_colliders(cloths, collider_count)
+}
+
+/// Refuses colliders to be ignored that do not exist.
+fn check_ignored_colliders(cloths: &[Cloth], collider_count: usize) -> Result<()> {
+    for (index, cloth) in cloths.iter().enumerate() {
+        let invalid =
+            cloth.ignored_colliders.iter().find(|collider| **collider as usize >= collider_count);
+        if let Some(collider) = invalid {
+            let argument = format!("cloths[{index}].ignored_colliders");
+            let wanted = format!("indices below the {collider_count} colliders");
+            return Err(Error::value(argument, format!("collider {collider}"), wanted));
         }
     }
     Ok(())
@@ -117,19 +135,10 @@ pub(crate) fn seam_pairs(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
 }
 
 /// Vertices and colliders that the cloths exclude from contacts.
-pub(crate) fn contact_exclusions(cloths: &[Cloth], collider_count: usize) -> Result<ContactFilter> {
-    for (index, cloth) in cloths.iter().enumerate() {
-        let invalid =
-            cloth.ignored_colliders.iter().find(|collider| **collider as usize >= collider_count);
-        if let Some(collider) = invalid {
-            let argument = format!("cloths[{index}].ignored_colliders");
-            let wanted = format!("indices below the {collider_count} colliders");
-            return Err(Error::value(argument, format!("collider {collider}"), wanted));
-        }
-    }
+pub(crate) fn contact_exclusions(cloths: &[Cloth]) -> ContactFilter {
     let free = concatenated(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
     let ignored = cloths.iter().map(|cloth| cloth.ignored_colliders.clone()).collect();
-    Ok(ContactFilter::new(free, ignored))
+    ContactFilter::new(free, ignored)
 }
 
 /// Values at the vertices of all cloths, `default` for a cloth without values; empty if no cloth has any.

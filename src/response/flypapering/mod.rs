@@ -17,7 +17,7 @@ mod tests;
 use super::step_geometry::StepGeometry;
 use crate::{
     collision::{BroadPhase, ContactHistory, Intersection, PrimitivePair},
-    surface::{CollisionMesh, Configuration, Gap, SurfacePoint},
+    surface::{CollisionMesh, Configuration, Gap, Renumbering, SurfacePoint},
     system::PrescribedDisplacement,
     vec3::Vec3,
 };
@@ -218,6 +218,16 @@ impl PinchedVertex {
         let triangles = mesh.cloth_triangle_count..mesh.triangles.len();
         mesh.is_cloth(self.vertex)
             && self.triangles.iter().all(|triangle| triangles.contains(&(*triangle as usize)))
+    }
+
+    /// It with the new numbers of its features, where these have one.
+    pub(crate) fn renumbered(&self, new: &Renumbering<'_>) -> Option<Self> {
+        let [first, second] = self.triangles;
+        Some(Self {
+            vertex: new.vertex(self.vertex)?,
+            triangles: [new.triangle(first)?, new.triangle(second)?],
+            ..self.clone()
+        })
     }
 
     /// Its pinch in a step, if it was held at the end of the last one and has no room yet.

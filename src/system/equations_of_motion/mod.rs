@@ -66,6 +66,22 @@ pub struct Energy {
     pub gravity: f64,
 }
 
+impl std::ops::Add for Energy {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            kinetic: self.kinetic + other.kinetic,
+            stretch: self.stretch + other.stretch,
+            shear: self.shear + other.shear,
+            bend: self.bend + other.bend,
+            sewing: self.sewing + other.sewing,
+            pins: self.pins + other.pins,
+            gravity: self.gravity + other.gravity,
+        }
+    }
+}
+
 impl Energy {
     /// Sum of all energies.
     #[must_use]

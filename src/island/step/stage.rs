@@ -9,10 +9,10 @@ use super::{
     velocity_jumps::SolvedStage,
 };
 use crate::{
+    island::{stage_solve::StageEquations, step_control::StepInterval},
     newton::{Objective, reference::semi_implicit::midpoint_velocity_changes},
     response::TruncationResult,
     scene::{Report, Task},
-    simulation::{stage_solve::StageEquations, step_control::StepInterval},
     system::{ConstantStiffness, EquationsOfMotion},
     time_integration::{KinematicState, Stage, filled},
     vec3::Vec3,

@@ -10,22 +10,13 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Vertices of a cloth.
-pub(super) fn checked_cloth(mesh: &Mesh, cloth: usize) -> Result<Range<usize>> {
-    let count = mesh.cloth_count();
-    if cloth < count {
-        return Ok(mesh.vertices_of(cloth));
-    }
-    Err(Error::value("cloth", cloth, format!("an index below the {count} cloths")))
-}
-
 /// Indices among all vertices of some vertices of a cloth.
 pub(super) fn checked_vertices(
     mesh: &Mesh,
     cloth: usize,
     vertices: &[usize],
 ) -> Result<Vec<usize>> {
-    let Range { start, end } = checked_cloth(mesh, cloth)?;
+    let Range { start, end } = mesh.vertices_of(cloth);
     let count = end - start;
     if let Some(index) = vertices.iter().position(|vertex| *vertex >= count) {
         let found = format!("vertex {}", vertices[index]);

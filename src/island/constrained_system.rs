@@ -32,14 +32,14 @@ impl ConstrainedSystem {
         colliders: &[Collider],
         self_collision: bool,
         positions: &[Vec3],
-    ) -> Result<Self> {
+    ) -> Self {
         // With collision disabled the collision mesh needs no edges and triangles.
         let is_disabled = colliders.is_empty() && !self_collision;
-        let mesh = collision_mesh(cloths, colliders, &dynamics, is_disabled)?;
+        let mesh = collision_mesh(cloths, colliders, &dynamics, is_disabled);
         let motions = colliders.iter().map(ColliderMotion::new).collect();
         let response = CollisionResponse::new(mesh, motions, positions, self_collision);
         let boundary_conditions = BoundaryConditions::default();
-        Ok(Self { dynamics, boundary_conditions, response })
+        Self { dynamics, boundary_conditions, response }
     }
 
     /// Updates the lengths at rest of edges in the collision response.
@@ -203,7 +203,7 @@ fn collision_mesh(
     colliders: &[Collider],
     dynamics: &EquationsOfMotion,
     is_disabled: bool,
-) -> Result<CollisionMesh> {
+) -> CollisionMesh {
     let triangles = &dynamics.mesh.topology.triangles;
     let mut alternatives = AlternativeTriangles::default();
     for (cloth, first) in cloths.iter().zip(&dynamics.mesh.cloth_starts).filter(|_| !is_disabled) {
@@ -217,11 +217,11 @@ fn collision_mesh(
         rest_positions: Arc::clone(&dynamics.mesh.rest.positions),
         vertex_areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
         seams: &dynamics.seams,
-        contact_filter: system::contact_exclusions(cloths, colliders.len())?,
+        contact_filter: system::contact_exclusions(cloths),
         friction_scale: system::concatenated(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
         layers: cloths.iter().map(|cloth| cloth.layer).collect(),
     };
-    Ok(CollisionMesh::new(cloth_data, colliders))
+    CollisionMesh::new(cloth_data, colliders)
 }
 
 /// Surface properties of a material.
@@ -233,15 +233,15 @@ fn surface(material: &Material) -> SurfaceProperties {
 mod tests {
     use super::*;
     use crate::{
-        scene::Settings,
-        simulation::{
-            Simulation,
+        island::{
+            Island,
             tests::{flat, three_triangles},
         },
+        scene::Settings,
     };
 
     fn system() -> (ConstrainedSystem, State) {
-        let Simulation { system, state, .. } = three_triangles(Settings::default());
+        let Island { system, state, .. } = three_triangles(Settings::default());
         (system, state)
     }
 

@@ -9,15 +9,15 @@ use super::{
 };
 use crate::{
     forces::stretch,
+    island::{
+        constrained_system::ConstrainedSystem, stage_solve::StageEquations,
+        step_control::StepInterval,
+    },
     mesh::ShapeGradients,
     newton::SolveOutcome,
     parallel::reductions,
     response::{CollisionResponse, ReactionConstraints},
     scene::{RejectionReason, Report, Task},
-    simulation::{
-        constrained_system::ConstrainedSystem, stage_solve::StageEquations,
-        step_control::StepInterval,
-    },
     system::{EquationsOfMotion, ExplicitSteppingParameters, PrescribedDisplacement},
     time_integration::{ExplicitScheme, KinematicState, Stage, State},
     vec3::Vec3,
@@ -221,10 +221,10 @@ fn diverged_step(response: &CollisionResponse, state: KinematicState, vertex: us
 mod tests {
     use super::*;
     use crate::{
+        island::{Island, tests::square},
         material::Material,
         mesh::Polygons,
         scene::{Cloth, Collider, Integrator, Settings},
-        simulation::{Simulation, tests::square},
     };
 
     const SUBSTEP: f64 = 1.0e-4;
@@ -233,28 +233,29 @@ mod tests {
     const TAU: f64 = 0.02;
 
     /// A square of cloth that lies on a floor at its distance.
-    fn resting() -> Simulation {
+    fn resting() -> Island {
         let polygons = Polygons::new(&[4], &[0, 1, 2, 3], 4).unwrap();
         let material = Material { stretch_warp: 40.0, stretch_weft: 40.0, ..Material::default() };
         let cloth = Cloth::new(square(0.2, 0.002), &polygons, material, None, None).unwrap();
         let floor = Collider::new(square(1.0, 0.0), &[[0, 1, 2], [0, 2, 3]], 0.0, 0.001).unwrap();
         let integrator = Integrator::SymplecticEuler;
         let settings = Settings { integrator, air_density: 0.0, threads: 1, ..Settings::default() };
-        let mut simulation = Simulation::new(&[cloth], &[floor], settings).unwrap();
-        simulation.advance(0.2).unwrap();
-        simulation
+        let mut island = Island::new(&[cloth], &[floor], settings);
+        island.run_frame(0.2, false).unwrap();
+        island.end_frame();
+        island
     }
 
     /// Accelerations along the normal before and after the response, in m/s², of the resting cloth with another gravity,
     /// velocity and displacement along the normal.
     fn response(force: f64, velocity: f64, displacement: f64) -> [f64; 2] {
-        let mut simulation = resting();
-        simulation.state.bring_to_rest();
+        let mut island = resting();
+        island.state.bring_to_rest();
         for vertex in 0..4 {
-            simulation.state.positions[vertex].z += displacement;
-            simulation.state.velocities[vertex].z = velocity;
+            island.state.positions[vertex].z += displacement;
+            island.state.velocities[vertex].z = velocity;
         }
-        let Simulation { system, state, .. } = &mut simulation;
+        let Island { system, state, .. } = &mut island;
         let interval = StepInterval::whole_frame(SUBSTEP, 1);
         let mut start = ExplicitStart::new(system, state, interval, &mut Report::default());
         system.dynamics.external_forces.gravity = Vec3::z() * force;

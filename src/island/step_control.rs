@@ -216,6 +216,12 @@ impl StepControl {
         }
     }
 
+    /// Controller of an island that is put together from others: that of the part with the shortest steps.
+    pub(crate) fn of_parts<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
+        let shortest = parts.min_by(|one, other| one.preferred.total_cmp(&other.preferred));
+        shortest.cloned().unwrap_or_else(|| Self::new(f64::INFINITY))
+    }
+
     /// Follows a change of the longest step, both in s.
     pub(crate) fn change_time_step(&mut self, before: f64, after: f64) {
         self.preferred = if self.preferred >= before { after } else { self.preferred.min(after) };

@@ -5,8 +5,8 @@
 use crate::{
     collision::Trajectories,
     geometry::OrthonormalBasis,
+    island::constrained_system::ConstrainedSystem,
     response::{MotionDeviation, VelocityJump},
-    simulation::constrained_system::ConstrainedSystem,
     system::PrescribedDisplacement,
     time_integration::{HistoryReset, Stage, State},
     vec3::Vec3,
@@ -120,18 +120,18 @@ fn common_free_projector(projectors: [Matrix3<f64>; 2]) -> Matrix3<f64> {
 mod tests {
     use super::*;
     use crate::{
-        scene::Settings,
-        simulation::{
-            Simulation,
+        island::{
+            Island,
             tests::{flat, three_triangles},
         },
+        scene::Settings,
     };
 
     const DURATION: f64 = 0.5;
 
     /// A cloth that has moved along x; vertex 3 is truncated halfway, vertex 1 is pinned, vertex 4 moves along z.
     fn jumped() -> (Vec<Vec3>, Vec<HistoryReset>) {
-        let Simulation { system, mut state, .. } = three_triangles(Settings::default());
+        let Island { system, mut state, .. } = three_triangles(Settings::default());
         state.velocities.fill(Vec3::x() * 2.0);
         let mut positions: Vec<Vec3> = flat().iter().map(|x| x + Vec3::x()).collect();
         positions[3].x -= 0.5;

@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 /// Present values of everything that may be animated; stored in checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnimatedSettings {
-    gravity: Vec3,
-    wind: Vec3,
-    time_step: f64,
-    tolerance: f64,
-    max_iterations: usize,
-    air_density: f64,
+    pub(super) gravity: Vec3,
+    pub(super) wind: Vec3,
+    pub(super) time_step: f64,
+    pub(super) tolerance: f64,
+    pub(super) max_iterations: usize,
+    pub(super) air_density: f64,
     /// Friction coefficient and thickness in m of each collider.
-    collider_surfaces: Vec<[f64; 2]>,
+    pub(super) collider_surfaces: Vec<[f64; 2]>,
     /// Factors on the lengths at rest along warp and weft, for each vertex; empty if all are 1.
-    rest_scale: Vec<[f64; 2]>,
+    pub(super) rest_scale: Vec<[f64; 2]>,
     /// Given forces on the vertices in N; empty if there are none.
-    vertex_forces: Vec<Vec3>,
+    pub(super) vertex_forces: Vec<Vec3>,
     /// Pressure inside each cloth.
-    pressures: Vec<Option<PressureLaw>>,
+    pub(super) pressures: Vec<Option<PressureLaw>>,
 }
 
 impl AnimatedSettings {

@@ -94,14 +94,14 @@ fn has_small_stretch_change(dynamics: &EquationsOfMotion, before: &[Vec3], after
 mod tests {
     use super::*;
     use crate::{
+        island::{
+            Island,
+            tests::{flat, three_triangles},
+        },
         material::Material,
         mesh::Polygons,
         newton::SolveOutcome,
         scene::{Cloth, Integrator, Report, Settings},
-        simulation::{
-            Simulation,
-            tests::{flat, three_triangles},
-        },
         time_integration::KinematicState,
     };
 
@@ -131,7 +131,7 @@ mod tests {
     const FRAME: f64 = 1.0 / 24.0;
 
     /// The rejected steps of a frame that may end in an error, of a soft triangle with one pinned corner.
-    fn rejected(integrator: Integrator, drive: impl FnOnce(&mut Simulation)) -> Report {
+    fn rejected(integrator: Integrator, drive: impl FnOnce(&mut Island)) -> Report {
         let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
         let material = Material {
             stretch_warp: 20.0,
@@ -142,11 +142,11 @@ mod tests {
         let corners = vec![Vec3::zeros(), Vec3::x(), Vec3::y()];
         let cloth = Cloth::new(corners, &polygons, material, None, None).unwrap();
         let settings = Settings { integrator, threads: 1, ..Settings::default() };
-        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        simulation.set_pins(0, &[0], None).unwrap();
-        drive(&mut simulation);
+        let mut island = Island::new(&[cloth], &[], settings);
+        island.set_pins(0, &[0], None).unwrap();
+        drive(&mut island);
         let mut report = Report::default();
-        let _ = simulation.advance_frame(FRAME, &mut report);
+        let _ = island.advance_frame(FRAME, &mut report);
         report
     }
 
@@ -157,7 +157,7 @@ mod tests {
         unmet: Option<RejectionReason>,
         is_linearised: bool,
     ) -> Result<(), RejectionReason> {
-        let Simulation { system, state, .. } = three_triangles(Settings::default());
+        let Island { system, state, .. } = three_triangles(Settings::default());
         let velocities = vec![Vec3::zeros(); end.len()];
         let end = KinematicState { positions: end, velocities };
         let history = system.response.contact_history.clone();
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn an_explicit_scheme_that_throws_the_cloth_away_is_unstable() {
-        let report = rejected(Integrator::SymplecticEuler, |simulation| {
-            simulation.set_vertex_forces(0, &[Vec3::z() * 1.0e12; 3]).unwrap();
+        let report = rejected(Integrator::SymplecticEuler, |island| {
+            island.set_vertex_forces(0, &[Vec3::z() * 1.0e12; 3]).unwrap();
         });
         assert_eq!(reasons(&report), ["instability"]);
     }
 
     #[test]
     fn speeds_beyond_the_range_of_numbers_are_not_finite() {
-        let report = rejected(Integrator::Bdf2, |simulation| {
-            simulation.set_pins(0, &[0], Some(&[Vec3::x() * 1.0e308])).unwrap();
+        let report = rejected(Integrator::Bdf2, |island| {
+            island.set_pins(0, &[0], Some(&[Vec3::x() * 1.0e308])).unwrap();
         });
         assert!(reasons(&report).contains(&"not_finite"), "{report:?}");
     }

@@ -86,16 +86,16 @@ fn exceeds_fallback_gain(
 mod tests {
     use super::*;
     use crate::{
+        island::{Island, tests::three_triangles},
         newton::SolveOutcome,
         scene::{RejectionReason, Settings},
-        simulation::{Simulation, tests::three_triangles},
         time_integration::KinematicState,
         vec3::Vec3,
     };
 
     /// Whether a step that ends at a speed in m/s and a height in m above its start is replaced.
     fn is_replaced(integrator: Integrator, speed: f64, height: f64, is_unsolved: bool) -> bool {
-        let Simulation { system, solver, mut state, .. } =
+        let Island { system, solver, mut state, .. } =
             three_triangles(Settings { integrator, ..Settings::default() });
         state.velocities.fill(Vec3::x());
         let positions = state.positions.iter().map(|x| x + Vec3::z() * height).collect();
