@@ -21,13 +21,13 @@ use crate::{
     response::PinchedVertex,
     scene::Springs,
     system::{BoundaryConditions, EquationsOfMotion},
-    time_integration::{PreviousState, State},
+    time_integration::{ClothInternalVariables, PreviousState, State},
     vec3::Vec3,
 };
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 17;
+const VERSION: u32 = 18;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
@@ -45,8 +45,8 @@ struct Snapshot {
     materials: Vec<Material>,
     /// Springs of each cloth.
     springs: Vec<Option<Springs>>,
-    /// Internal variables of the elements, by kind.
-    internal_variables: Vec<Vec<f64>>,
+    /// Internal variables of each cloth.
+    internal_variables: Vec<ClothInternalVariables>,
     animated_settings: AnimatedSettings,
     step_control: StepControl,
 }
@@ -69,7 +69,7 @@ impl Simulation {
             collider_frames: motions.map(|motion| motion.frame_positions.clone()).collect(),
             materials: dynamics.materials.clone(),
             springs: dynamics.elements.springs.clone(),
-            internal_variables: dynamics.elements.internal_variables(),
+            internal_variables: dynamics.elements.internal_variables(&dynamics.mesh),
             animated_settings: AnimatedSettings::new(self.settings(), &self.system),
             step_control: self.step_control.clone(),
         };
@@ -154,7 +154,7 @@ impl Snapshot {
             && self.animated_settings.fits(motions.len(), mesh)
             && self.materials.len() == mesh.cloth_count()
             && are_valid_springs(&self.springs, mesh)
-            && dynamics.elements.internal_variables_fit(&self.internal_variables)
+            && dynamics.elements.internal_variables_fit(mesh, &self.internal_variables)
             && self.boundary_conditions.fits(count)
             && self.contact_history.has_valid_features(feature_counts(system, alternative_count))
             && response.scene.are_valid_enclosed_cloths(&self.enclosed_cloths)
@@ -172,7 +172,9 @@ fn is_valid_state(state: &State, dynamics: &EquationsOfMotion) -> bool {
         [previous.positions.len(), previous.velocities.len()] == [count; 2]
             && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
             && (previous.internal_variables.is_empty()
-                || dynamics.elements.internal_variables_fit(&previous.internal_variables))
+                || dynamics
+                    .elements
+                    .internal_variables_fit(&dynamics.mesh, &previous.internal_variables))
     };
     [state.positions.len(), state.velocities.len()] == [count; 2]
         && state.previous.as_ref().is_none_or(is_valid_history)
