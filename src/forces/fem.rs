@@ -256,15 +256,15 @@ impl Elements for BendingElements {
         self.bending.clear_internal_variables();
     }
 
-    fn internal_variables(&self) -> Vec<f64> {
-        self.bending.internal_variables()
+    fn internal_variables(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        self.bending.internal_variables(mesh)
     }
 
-    fn internal_variable_count(&self) -> usize {
-        self.bending.internal_variable_count()
+    fn internal_variable_counts(&self, mesh: &Mesh) -> Vec<usize> {
+        self.bending.internal_variable_counts(mesh)
     }
 
-    fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
-        self.bending.set_internal_variables(mesh, values);
+    fn set_internal_variables(&mut self, mesh: &Mesh, of_cloths: &[&[f64]]) {
+        self.bending.set_internal_variables(mesh, of_cloths);
     }
 }

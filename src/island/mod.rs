@@ -222,8 +222,11 @@ impl Island {
         let TrialStep { positions, velocities, history_resets, contact_history, .. } = trial;
         // Variables that the next step needs, if its scheme extrapolates forces from this state.
         let extrapolates_forces = solver.settings.integrator == Integrator::Sbdf2;
-        let variables =
-            if extrapolates_forces { dynamics.elements.internal_variables() } else { Vec::new() };
+        let variables = if extrapolates_forces {
+            dynamics.elements.internal_variables(&dynamics.mesh)
+        } else {
+            Vec::new()
+        };
         let end = KinematicState { positions, velocities };
         if let Some(replaced) = state.advance(end, interval.duration, history_resets, variables) {
             solver.buffers.give(replaced.positions);

@@ -10,7 +10,7 @@ use crate::{
     response::PinchedVertex,
     surface::{FeatureNumbers, Renumbering},
     system::BoundaryConditions,
-    time_integration::{HistoryReset, PreviousState, State},
+    time_integration::{ClothInternalVariables, HistoryReset, PreviousState, State},
     vec3::Vec3,
 };
 use std::ops::Range;
@@ -123,6 +123,15 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// Internal variables one step ago, where the scheme keeps them.
+    fn previous_variables(&self) -> Vec<ClothInternalVariables> {
+        let list = |one: &'a Snapshot| -> &'a [ClothInternalVariables] {
+            one.state.previous.as_ref().map_or(&[], |one| &one.internal_variables)
+        };
+        let are_kept = self.parts.iter().all(|part| !list(part.snapshot).is_empty());
+        if are_kept { self.of_cloths(list) } else { Vec::new() }
+    }
+
     fn previous_state(&self, renumberings: &[Renumbering<'_>]) -> Option<PreviousState> {
         let of_parts = self.parts.iter().map(|part| part.snapshot.state.previous.as_ref());
         let previous: Vec<&PreviousState> = of_parts.collect::<Option<_>>()?;
@@ -141,7 +150,7 @@ impl<'a> Assembly<'a> {
             positions: self.at_vertices(|one| list(one).map_or(&[], |one| &one.positions)),
             velocities: self.at_vertices(|one| list(one).map_or(&[], |one| &one.velocities)),
             history_resets: resets.collect(),
-            internal_variables: Vec::new(),
+            internal_variables: self.previous_variables(),
         })
     }
 }
@@ -175,7 +184,7 @@ impl Snapshot {
             pinched_vertices: pinched,
             materials: assembly.of_cloths(|one| &one.materials),
             springs: assembly.of_cloths(|one| &one.springs),
-            internal_variables: target.system.dynamics.elements.internal_variables(),
+            internal_variables: assembly.of_cloths(|one| &one.internal_variables),
             animated_settings: AnimatedSettings {
                 rest_scale: assembly
                     .at_vertices_or([1.0; 2], |one| &one.animated_settings.rest_scale),

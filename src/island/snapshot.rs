@@ -13,7 +13,7 @@ use crate::{
     response::PinchedVertex,
     scene::{Settings, Springs},
     system::{BoundaryConditions, EquationsOfMotion},
-    time_integration::{PreviousState, State},
+    time_integration::{ClothInternalVariables, PreviousState, State},
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,8 @@ pub(crate) struct Snapshot {
     pub(super) materials: Vec<Material>,
     /// Springs of each cloth.
     pub(super) springs: Vec<Option<Springs>>,
-    /// Internal variables of the elements, by kind.
-    pub(super) internal_variables: Vec<Vec<f64>>,
+    /// Internal variables of each cloth.
+    pub(super) internal_variables: Vec<ClothInternalVariables>,
     pub(super) animated_settings: AnimatedSettings,
     pub(super) step_control: StepControl,
 }
@@ -48,7 +48,7 @@ impl Island {
             pinched_vertices: response.recovery.flypapering.pinched_vertices.clone(),
             materials: dynamics.materials.clone(),
             springs: dynamics.elements.springs.clone(),
-            internal_variables: dynamics.elements.internal_variables(),
+            internal_variables: dynamics.elements.internal_variables(&dynamics.mesh),
             animated_settings: AnimatedSettings::new(self.settings(), &self.system),
             step_control: self.step_control.clone(),
         }
@@ -94,7 +94,7 @@ impl Snapshot {
             && self.animated_settings.fits(collider_count, mesh)
             && self.materials.len() == mesh.cloth_count()
             && are_valid_springs(&self.springs, mesh)
-            && dynamics.elements.internal_variables_fit(&self.internal_variables)
+            && dynamics.elements.internal_variables_fit(mesh, &self.internal_variables)
             && self.boundary_conditions.fits(count)
             && self.contact_history.has_valid_features(feature_counts(system, *alternative_count))
             && response.scene.are_valid_enclosed_cloths(&self.enclosed_cloths)
@@ -108,7 +108,9 @@ fn is_valid_state(state: &State, dynamics: &EquationsOfMotion) -> bool {
         [previous.positions.len(), previous.velocities.len()] == [count; 2]
             && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
             && (previous.internal_variables.is_empty()
-                || dynamics.elements.internal_variables_fit(&previous.internal_variables))
+                || dynamics
+                    .elements
+                    .internal_variables_fit(&dynamics.mesh, &previous.internal_variables))
     };
     [state.positions.len(), state.velocities.len()] == [count; 2]
         && state.previous.as_ref().is_none_or(is_valid_history)

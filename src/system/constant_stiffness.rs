@@ -47,8 +47,8 @@ impl ConstantStiffness {
         tangent: &mut TangentMatrix,
         seconds: f64,
     ) -> Self {
-        let memories = dynamics.elements.reset_internal_variables();
         let mesh = Arc::clone(&dynamics.mesh);
+        let memories = dynamics.elements.reset_internal_variables(&mesh);
         let rest = &mesh.rest.positions;
         let ordering = Arc::clone(&tangent.ordering);
         let (elastic, viscous) = dynamics.with_stiffest_tangents(seconds, |dynamics| {

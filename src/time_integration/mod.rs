@@ -3,9 +3,11 @@
 
 pub(crate) mod explicit;
 mod implicit_midpoint;
+mod internal_variables;
 mod stage;
 mod state;
 
 pub(crate) use explicit::{ExplicitScheme, KinematicState, explicit_scheme};
+pub(crate) use internal_variables::ClothInternalVariables;
 pub(crate) use stage::{Measures, SDIRK2_GAMMA, Stage, StageEnd, filled};
 pub(crate) use state::{HistoryReset, PreviousState, State};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a step changes.
 
-use super::{explicit::KinematicState, stage::filled};
+use super::{explicit::KinematicState, internal_variables::ClothInternalVariables, stage::filled};
 use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub(crate) struct PreviousState {
     pub(crate) velocities: Vec<Vec3>,
     /// Vertices whose history has been reset.
     pub(crate) history_resets: Vec<HistoryReset>,
-    /// Internal variables of the elements, if the scheme extrapolates forces; otherwise empty.
-    pub(crate) internal_variables: Vec<Vec<f64>>,
+    /// Internal variables of each cloth, if the scheme extrapolates forces; otherwise empty.
+    pub(crate) internal_variables: Vec<ClothInternalVariables>,
 }
 
 /// History reset of a vertex whose velocity has jumped: a previous state in which the jump has happened already. Those
@@ -65,7 +65,7 @@ impl State {
         end: KinematicState,
         step_size: f64,
         history_resets: Vec<HistoryReset>,
-        internal_variables: Vec<Vec<f64>>,
+        internal_variables: Vec<ClothInternalVariables>,
     ) -> Option<PreviousState> {
         let positions = std::mem::replace(&mut self.positions, end.positions);
         let velocities = std::mem::replace(&mut self.velocities, end.velocities);
@@ -128,11 +128,13 @@ mod tests {
         let mut state = moving();
         assert_eq!((state.time, state.positions[0]), (0.5, Vec3::x() * 1.5));
         let end = State::at_rest(vec![Vec3::z(); 2]).kinematic_state();
-        let replaced = state.advance(end, 0.25, Vec::new(), vec![vec![7.0]]).unwrap();
+        let mut variables = vec![ClothInternalVariables::default()];
+        variables[0].set_kind(0, vec![7.0]);
+        let replaced = state.advance(end, 0.25, Vec::new(), variables.clone()).unwrap();
         assert_eq!((replaced.step_size, replaced.positions), (0.5, vec![Vec3::zeros(); 2]));
         let previous = state.previous.unwrap();
         assert_eq!((previous.step_size, previous.positions[0]), (0.25, Vec3::x() * 1.5));
-        assert_eq!(previous.internal_variables, [[7.0]]);
+        assert_eq!(previous.internal_variables, variables);
         assert!((state.time - 0.75).abs() < 1e-15);
     }
 

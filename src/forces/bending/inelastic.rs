@@ -8,12 +8,12 @@
 use super::{
     BendingLaw,
     angle::AngleAndChange,
-    hinges::Hinges,
+    hinges::{Hinges, range_of_cloth},
     moment_passes::{MomentFactors, MomentPasses},
     stiffness::Stiffness,
 };
 use crate::{
-    forces::inelastic::{DeformationMode, Inelastic, InternalVariables, apply},
+    forces::inelastic::{DeformationMode, Inelastic, InternalVariables, any_has_memory, apply},
     material::{Material, PlateRigidity},
     mesh::Mesh,
     parallel::reductions,
@@ -256,30 +256,44 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// Internal variables as a list of numbers; empty if no material has any.
-    pub(crate) fn internal_variables(&self) -> Vec<f64> {
-        self.plates.as_ref().map_or_else(Vec::new, |plates| {
-            let mut values = plates.inelastic.values();
-            values.extend(&plates.angles);
-            values
-        })
+    /// Internal variables of each cloth as a list of numbers: those of its triangles, then the angles of its hinges. Empty
+    /// if its material has none; no lists if no material has any.
+    pub(crate) fn internal_variables(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        let Some(plates) = &self.plates else { return Vec::new() };
+        let mut of_cloths = plates.inelastic.values();
+        for (cloth, values) in of_cloths.iter_mut().enumerate().filter(|(_, own)| !own.is_empty()) {
+            values.extend(&plates.angles[self.hinges.range_of_cloth(mesh, cloth)]);
+        }
+        of_cloths
     }
 
-    /// Length of [`Self::internal_variables`] if any material is inelastic.
-    pub(crate) fn internal_variable_count(&self) -> usize {
-        self.hinges.is_pinned.len() * InternalVariables::COUNT + self.hinge_count()
+    /// Length of each list of [`Self::internal_variables`] if it is not empty.
+    pub(crate) fn internal_variable_counts(&self, mesh: &Mesh) -> Vec<usize> {
+        let count = |cloth: usize| {
+            let triangles = range_of_cloth(&mesh.cloth_of_triangle, |own| *own, cloth);
+            triangles.len() * InternalVariables::COUNT
+                + self.hinges.range_of_cloth(mesh, cloth).len()
+        };
+        (0..mesh.cloth_count()).map(count).collect()
     }
 
-    /// Restores the internal variables from the list of [`Self::internal_variables`].
-    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
-        if values.is_empty() {
-            self.plates = None;
+    /// Restores the internal variables from the lists of [`Self::internal_variables`], see [`Inelastic::set_values`].
+    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, of_cloths: &[&[f64]]) {
+        let former = self.plates.take();
+        if !any_has_memory(&self.materials, of_cloths) {
             return;
         }
-        let mut plates = self.plates.take().unwrap_or_else(|| self.new_plates(mesh));
-        let (inner, angles) = values.split_at(values.len() - self.hinge_count());
-        plates.inelastic.set_values(inner);
-        plates.angles.copy_from_slice(angles);
+        let mut plates = former.unwrap_or_else(|| self.new_plates(mesh));
+        let mut of_triangles = of_cloths.to_vec();
+        for (cloth, values) in
+            of_triangles.iter_mut().enumerate().filter(|(_, own)| !own.is_empty())
+        {
+            let hinges = self.hinges.range_of_cloth(mesh, cloth);
+            let (triangles, angles) = values.split_at(values.len() - hinges.len());
+            plates.angles[hinges].copy_from_slice(angles);
+            *values = triangles;
+        }
+        plates.inelastic.set_values(&of_triangles);
         plates.remeasure(&self.stiffness, &self.hinges);
         self.plates = Some(plates);
     }

@@ -209,20 +209,24 @@ pub trait Elements: Send + Sync {
         false
     }
 
-    /// Internal variables as a list of numbers; empty if stress depends on strain and its rate alone.
-    fn internal_variables(&self) -> Vec<f64> {
+    /// Internal variables as a list of numbers for each cloth, the same whatever the other cloths are; empty for a cloth
+    /// in which stress depends on strain and its rate alone. No lists if no cloth has any.
+    fn internal_variables(&self, _mesh: &Mesh) -> Vec<Vec<f64>> {
         self.material_history().map_or_else(Vec::new, MaterialHistory::values)
     }
 
-    /// Length of [`Self::internal_variables`] if it is not empty.
-    fn internal_variable_count(&self) -> usize {
-        self.material_history().map_or(0, MaterialHistory::count)
+    /// Length of each list of [`Self::internal_variables`] if it is not empty. No counts if these elements never have
+    /// internal variables.
+    fn internal_variable_counts(&self, _mesh: &Mesh) -> Vec<usize> {
+        self.material_history().map_or_else(Vec::new, MaterialHistory::counts)
     }
 
-    /// Restores the internal variables from the list of [`Self::internal_variables`]: [`Self::internal_variable_count`] numbers or none.
-    fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
+    /// Restores the internal variables from the lists of [`Self::internal_variables`], one for each cloth:
+    /// [`Self::internal_variable_counts`] numbers or none. Without numbers an elastic cloth has no past any more, and
+    /// any other keeps its own.
+    fn set_internal_variables(&mut self, _mesh: &Mesh, of_cloths: &[&[f64]]) {
         if let Some(history) = self.material_history_mut() {
-            history.set_values(values);
+            history.set_values(of_cloths);
         }
     }
 }

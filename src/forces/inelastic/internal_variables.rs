@@ -2,7 +2,7 @@
 //! Internal variables of all elements of one kind; none if no material of the scene is inelastic.
 
 use super::{
-    Inelastic,
+    Inelastic, any_has_memory,
     law::{DeformationMode, InternalVariables},
 };
 use crate::{forces::Strain, material::Material};
@@ -97,24 +97,27 @@ impl MaterialHistory {
         }
     }
 
-    /// All internal variables as a list of numbers; empty if no material has any.
-    pub(crate) fn values(&self) -> Vec<f64> {
+    /// Internal variables of each cloth, see [`Inelastic::values`]; no lists if no cloth has any.
+    pub(crate) fn values(&self) -> Vec<Vec<f64>> {
         self.inelastic.as_ref().map_or_else(Vec::new, Inelastic::values)
     }
 
-    /// Length of [`Self::values`] if any material is inelastic.
-    pub(crate) fn count(&self) -> usize {
-        self.law_of_element.len() * InternalVariables::COUNT
+    /// Length of each list of [`Self::values`] if it is not empty.
+    pub(crate) fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.materials.len()];
+        for law in self.law_of_element.iter() {
+            counts[*law as usize / self.modes.len()] += InternalVariables::COUNT;
+        }
+        counts
     }
 
-    /// Restores the internal variables from the list of [`Self::values`].
-    pub(crate) fn set_values(&mut self, values: &[f64]) {
-        if values.is_empty() {
-            self.inelastic = None;
-            return;
+    /// Restores the internal variables from the lists of [`Self::values`], see [`Inelastic::set_values`].
+    pub(crate) fn set_values(&mut self, of_cloths: &[&[f64]]) {
+        let former = self.inelastic.take();
+        if any_has_memory(&self.materials, of_cloths) {
+            let mut inelastic = former.unwrap_or_else(|| self.after_begin_step());
+            inelastic.set_values(of_cloths);
+            self.inelastic = Some(inelastic);
         }
-        let mut inelastic = self.inelastic.take().unwrap_or_else(|| self.after_begin_step());
-        inelastic.set_values(values);
-        self.inelastic = Some(inelastic);
     }
 }

@@ -2,18 +2,21 @@
 //! Inelastic materials: stress depends on the history of the strain, by internal variables of every element.
 
 mod branch_envelope;
+mod cloth_memory;
 mod internal_variables;
 mod law;
 #[cfg(test)]
 mod tests;
 mod uniaxial;
 
+pub(crate) use cloth_memory::any_has_memory;
 pub use internal_variables::MaterialHistory;
 pub(crate) use law::{DeformationMode, InelasticLaw, InternalVariables, StressResponse, apply};
 pub(crate) use uniaxial::{UniaxialElement, UniaxialResponse};
 
 use super::Strain;
 use crate::{material::Material, parallel::reductions};
+use cloth_memory::ClothMemory;
 use rayon::prelude::*;
 
 /// Laws of all cloths, and a memory for each element.
@@ -22,6 +25,7 @@ pub(crate) struct Inelastic {
     modes: Vec<DeformationMode>,
     /// One for each deformation mode of each cloth.
     laws: Vec<InelasticLaw>,
+    memories: Vec<ClothMemory>,
     law_of_element: Vec<u32>,
     variables: Vec<InternalVariables>,
 }
@@ -38,6 +42,7 @@ impl Inelastic {
         Self {
             modes: modes.to_vec(),
             laws: materials.iter().flat_map(of_cloth).collect(),
+            memories: materials.iter().map(ClothMemory::new).collect(),
             law_of_element: law_of_element.to_vec(),
             variables: vec![InternalVariables::default(); law_of_element.len()],
         }
@@ -49,6 +54,7 @@ impl Inelastic {
         for (law, mode) in self.laws[first..].iter_mut().zip(&self.modes) {
             *law = InelasticLaw::new(material, *mode);
         }
+        self.memories[cloth].set_material(material);
     }
 
     pub(crate) fn law(&self, element: usize) -> &InelasticLaw {
@@ -101,21 +107,34 @@ impl Inelastic {
         }
     }
 
-    /// All internal variables as a list of numbers.
-    pub(crate) fn values(&self) -> Vec<f64> {
-        let mut values = Vec::with_capacity(self.variables.len() * InternalVariables::COUNT);
-        for variables in &self.variables {
-            variables.write(&mut values);
+    /// Internal variables of each cloth as a list of numbers; empty if its material is elastic and always was.
+    pub(crate) fn values(&self) -> Vec<Vec<f64>> {
+        let mut of_cloths = vec![Vec::new(); self.memories.len()];
+        for (variables, law) in self.variables.iter().zip(&self.law_of_element) {
+            let cloth = *law as usize / self.modes.len();
+            if self.memories[cloth].exists() {
+                variables.write(&mut of_cloths[cloth]);
+            }
         }
-        values
+        of_cloths
     }
 
-    /// Restores the internal variables from the list of [`Self::values`].
-    pub(crate) fn set_values(&mut self, values: &[f64]) {
-        for (variables, values) in
-            self.variables.iter_mut().zip(values.chunks(InternalVariables::COUNT))
-        {
-            *variables = InternalVariables::read(values);
+    /// Restores the internal variables from the lists of [`Self::values`]. Without numbers an elastic cloth has no past
+    /// any more, and any other keeps its own.
+    pub(crate) fn set_values(&mut self, of_cloths: &[&[f64]]) {
+        let Self { modes, memories, law_of_element, variables, .. } = self;
+        for (memory, values) in memories.iter_mut().zip(of_cloths) {
+            memory.set_past(!values.is_empty());
+        }
+        let mut of_cloths: Vec<_> =
+            of_cloths.iter().map(|values| values.chunks(InternalVariables::COUNT)).collect();
+        for (variables, law) in variables.iter_mut().zip(law_of_element) {
+            let cloth = *law as usize / modes.len();
+            if let Some(values) = of_cloths[cloth].next() {
+                *variables = InternalVariables::read(values);
+            } else if !memories[cloth].exists() {
+                *variables = InternalVariables::default();
+            }
         }
     }
 }

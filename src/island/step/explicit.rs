@@ -71,8 +71,9 @@ impl Step<'_> {
         let ExplicitStart { mut state, prescribed_displacements, alterations, mut reactions } =
             start;
         let Self { system, report, .. } = self;
+        let dynamics = &system.dynamics;
         let initial_variables =
-            (count > 1.0).then(|| system.dynamics.elements.internal_variables());
+            (count > 1.0).then(|| dynamics.elements.internal_variables(&dynamics.mesh));
         report.time(Task::Forces, || {
             for index in 0..interval.substep_count {
                 let start = index as f64 / count;
@@ -88,8 +89,8 @@ impl Step<'_> {
         });
         // Internal variables are set when the step is accepted; the last substep ends where contacts let it.
         let internal_variables = initial_variables.map(|initial| {
-            let present = system.dynamics.elements.internal_variables();
             let dynamics = &mut system.dynamics;
+            let present = dynamics.elements.internal_variables(&dynamics.mesh);
             dynamics.elements.set_internal_variables(&dynamics.mesh, &initial);
             present
         });

@@ -101,7 +101,7 @@ impl Step<'_> {
         let state = self.start.kinematic_state();
         let mut forces = semi_implicit::explicit_forces(dynamics, matrix, &state, 0.0);
         if let Some(previous) = previous {
-            let present_variables = dynamics.elements.internal_variables();
+            let present_variables = dynamics.elements.internal_variables(&dynamics.mesh);
             let has_changed = present_variables != previous.internal_variables;
             if has_changed {
                 dynamics

@@ -6,7 +6,7 @@ use crate::{
     newton::SolveOutcome,
     parallel::BufferPool,
     scene::{RejectionReason, Report},
-    time_integration::{HistoryReset, KinematicState},
+    time_integration::{ClothInternalVariables, HistoryReset, KinematicState},
     vec3::Vec3,
 };
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) struct TrialStep {
     /// Number of substeps of an explicit scheme; 1 for implicit ones.
     pub(crate) substeps: usize,
     /// Internal variables before the last substep, if there are several.
-    pub(crate) internal_variables: Option<Vec<Vec<f64>>>,
+    pub(crate) internal_variables: Option<Vec<ClothInternalVariables>>,
     /// Outcome of the solve: the worst of all stages.
     pub(crate) outcome: SolveOutcome,
     /// Number of vertices whose displacements were truncated to prevent a penetration.

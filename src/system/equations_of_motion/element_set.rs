@@ -5,7 +5,7 @@ use crate::{
     forces::{ElasticEnergy, Elements, Springs, StrainHistory, springs},
     mesh::Mesh,
     parallel::BufferPool,
-    time_integration::{KinematicState, Measures, Stage},
+    time_integration::{ClothInternalVariables, KinematicState, Measures, Stage},
     vec3::Vec3,
 };
 
@@ -144,22 +144,37 @@ impl ElementSet {
         self.kinds.iter().any(|elements| elements.is_time_dependent())
     }
 
-    /// Internal variables of the elements, by kind; empty for elements without history.
-    pub(crate) fn internal_variables(&self) -> Vec<Vec<f64>> {
+    /// Internal variables of the elements of each cloth.
+    pub(crate) fn internal_variables(&self, mesh: &Mesh) -> Vec<ClothInternalVariables> {
+        let mut of_cloths = vec![ClothInternalVariables::default(); mesh.cloth_count()];
         let kinds = self.kinds.iter().take(self.fabric_kind_count());
-        kinds.map(|elements| elements.internal_variables()).collect()
+        for (kind, elements) in kinds.enumerate() {
+            for (own, values) in of_cloths.iter_mut().zip(elements.internal_variables(mesh)) {
+                own.set_kind(kind, values);
+            }
+        }
+        of_cloths
     }
 
-    /// Sets the internal variables.
-    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, memories: &[Vec<f64>]) {
-        for (elements, memory) in self.kinds.iter_mut().zip(memories) {
-            elements.set_internal_variables(mesh, memory);
+    /// Sets the internal variables of the elements of each cloth; none at all if the list is empty.
+    pub(crate) fn set_internal_variables(
+        &mut self,
+        mesh: &Mesh,
+        of_cloths: &[ClothInternalVariables],
+    ) {
+        if of_cloths.is_empty() {
+            return;
+        }
+        let count = self.fabric_kind_count();
+        for (kind, elements) in self.kinds.iter_mut().take(count).enumerate() {
+            let values: Vec<&[f64]> = of_cloths.iter().map(|own| own.of_kind(kind)).collect();
+            elements.set_internal_variables(mesh, &values);
         }
     }
 
     /// Resets the internal variables, so that a sudden change meets the full stiffness. Returns their former values.
-    pub(crate) fn reset_internal_variables(&mut self) -> Vec<Vec<f64>> {
-        let memories = self.internal_variables();
+    pub(crate) fn reset_internal_variables(&mut self, mesh: &Mesh) -> Vec<ClothInternalVariables> {
+        let memories = self.internal_variables(mesh);
         for elements in &mut self.kinds {
             elements.clear_internal_variables();
             elements.begin_stage(0.0);
@@ -167,13 +182,19 @@ impl ElementSet {
         memories
     }
 
-    /// Whether the lists have the lengths of the internal variables of the elements.
-    pub(crate) fn internal_variables_fit(&self, memories: &[Vec<f64>]) -> bool {
-        let pairs = self.kinds.iter().zip(memories);
-        memories.len() == self.fabric_kind_count()
-            && pairs.into_iter().all(|(elements, memory)| {
-                memory.is_empty() || memory.len() == elements.internal_variable_count()
-            })
+    /// Whether there is an entry for each cloth, of the lengths of the internal variables of its elements.
+    pub(crate) fn internal_variables_fit(
+        &self,
+        mesh: &Mesh,
+        of_cloths: &[ClothInternalVariables],
+    ) -> bool {
+        let kinds = self.kinds.iter().take(self.fabric_kind_count());
+        let counts: Vec<_> = kinds.map(|kind| kind.internal_variable_counts(mesh)).collect();
+        let fits = |(cloth, own): (usize, &ClothInternalVariables)| {
+            let own_counts = counts.iter().map(|kind| kind.get(cloth).copied().unwrap_or(0));
+            own.fit(&own_counts.collect::<Vec<usize>>())
+        };
+        of_cloths.len() == mesh.cloth_count() && of_cloths.iter().enumerate().all(fits)
     }
 
     /// Elastic energy at positions in m.

@@ -113,8 +113,7 @@ pub fn sewing<'a>(
         }));
     }
     (!members.is_empty()).then(|| {
-        let seams: Box<dyn Elements> =
-            Box::new(SewingElements::new(members, input.mesh.vertex_count()));
+        let seams: Box<dyn Elements> = Box::new(SewingElements::new(members, input.mesh));
         seams
     })
 }
@@ -280,8 +279,8 @@ struct SewingElements {
     tangents: Vec<BlockColumns>,
     /// Whether the initial lengths are set.
     has_started: bool,
-    /// Time since the start, in s.
-    elapsed: f64,
+    /// Time since the start of each cloth, in s.
+    elapsed: Vec<f64>,
     /// Time from the last step to the evaluation, in s.
     stage_duration: f64,
     /// Whether tangents are the stiffest up to that time, for any shape.
@@ -291,19 +290,24 @@ struct SewingElements {
 }
 
 impl SewingElements {
-    fn new(members: Vec<SewnPair>, vertex_count: usize) -> Self {
+    fn new(members: Vec<SewnPair>, mesh: &Mesh) -> Self {
         let vertices: Vec<[u32; 2]> = members.iter().map(|member| member.vertices).collect();
         Self {
-            loads: ElementLoads::new(vertices, vertex_count),
+            loads: ElementLoads::new(vertices, mesh.vertex_count()),
             responses: vec![PairResponse::default(); members.len()],
             tangents: vec![BlockColumns::default(); members.len()],
             has_started: false,
-            elapsed: 0.0,
+            elapsed: vec![0.0; mesh.cloth_count()],
             stage_duration: 0.0,
             is_stiffest: false,
             inverse_beta: 0.0,
             members,
         }
+    }
+
+    /// Time since the start of the cloth of a pair at the end of the last step, in s.
+    fn elapsed(&self, member: &SewnPair) -> f64 {
+        self.elapsed[member.cloth as usize]
     }
 }
 
@@ -340,10 +344,11 @@ impl Elements for SewingElements {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (members, seconds) = (&self.members, self.elapsed + self.stage_duration);
+        let (members, elapsed, duration) = (&self.members, &self.elapsed, self.stage_duration);
         let references = history.reference.as_chunks::<MEASURES>().0;
         let one = |index: usize, response: &mut PairResponse, loads: &mut [Vec3; 2]| {
             let member = &members[index];
+            let seconds = elapsed[member.cloth as usize] + duration;
             let (span, state) = (span(member, positions), member.state_after(seconds));
             let before = references.get(index).copied().unwrap_or_else(|| measured(&span));
             *response = member.damped_response(&span, &state, &before, history.inverse_beta);
@@ -365,8 +370,9 @@ impl Elements for SewingElements {
     fn update_tangent(&mut self) {
         if self.is_stiffest {
             for (tangent, member) in self.tangents.iter_mut().zip(&self.members) {
-                let later = member.state_after(self.elapsed + self.stage_duration);
-                let viscosity = member.state_after(self.elapsed).viscosity.max(later.friction);
+                let elapsed = self.elapsed[member.cloth as usize];
+                let later = member.state_after(elapsed + self.stage_duration);
+                let viscosity = member.state_after(elapsed).viscosity.max(later.friction);
                 let stiffness = later.stiffness + viscosity * self.inverse_beta;
                 *tangent = columns(&(Matrix3::identity() * stiffness));
             }
@@ -387,7 +393,8 @@ impl Elements for SewingElements {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let energies = self.members.iter().map(|member| {
-            member.response(&span(member, positions), &member.state_after(self.elapsed)).energy
+            let state = member.state_after(self.elapsed(member));
+            member.response(&span(member, positions), &state).energy
         });
         ElasticEnergy { sewing: energies.sum(), ..ElasticEnergy::default() }
     }
@@ -415,7 +422,9 @@ impl Elements for SewingElements {
     }
 
     fn end_step(&mut self, _positions: &[Vec3], duration: f64) {
-        self.elapsed += duration;
+        for elapsed in &mut self.elapsed {
+            *elapsed += duration;
+        }
         self.stage_duration = 0.0;
     }
 
@@ -424,29 +433,42 @@ impl Elements for SewingElements {
     }
 
     fn is_time_dependent(&self) -> bool {
-        let is_closing = |member: &SewnPair| self.elapsed < member.time && !member.starts_closed();
+        let is_closing =
+            |member: &SewnPair| self.elapsed(member) < member.time && !member.starts_closed();
         !self.has_started || self.members.iter().any(is_closing)
     }
 
-    fn internal_variables(&self) -> Vec<f64> {
-        let starts = self.members.iter().map(|member| member.initial_length);
-        std::iter::once(self.elapsed).chain(starts).collect()
+    fn internal_variables(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        let mut of_cloths = vec![Vec::new(); mesh.cloth_count()];
+        for own in self.members.chunk_by(is_of_same_cloth) {
+            let starts = own.iter().map(|member| member.initial_length);
+            of_cloths[own[0].cloth as usize] =
+                std::iter::once(self.elapsed(&own[0])).chain(starts).collect();
+        }
+        of_cloths
     }
 
-    fn internal_variable_count(&self) -> usize {
-        self.members.len() + 1
+    fn internal_variable_counts(&self, mesh: &Mesh) -> Vec<usize> {
+        self.internal_variables(mesh).iter().map(Vec::len).collect()
     }
 
-    fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
-        if let Some((elapsed, starts)) = values.split_first() {
-            self.elapsed = *elapsed;
+    fn set_internal_variables(&mut self, _mesh: &Mesh, of_cloths: &[&[f64]]) {
+        for own in self.members.chunk_by_mut(is_of_same_cloth) {
+            let cloth = own[0].cloth as usize;
+            let Some((elapsed, starts)) = of_cloths[cloth].split_first() else { continue };
+            self.elapsed[cloth] = *elapsed;
             self.stage_duration = 0.0;
             self.has_started = true;
-            for (member, start) in self.members.iter_mut().zip(starts) {
+            for (member, start) in own.iter_mut().zip(starts) {
                 member.initial_length = *start;
             }
         }
     }
+}
+
+/// Whether pairs are seams of the same cloth; pairs are sorted by cloth.
+fn is_of_same_cloth(first: &SewnPair, second: &SewnPair) -> bool {
+    first.cloth == second.cloth
 }
 
 /// From the first vertex of a pair to the second.

@@ -16,6 +16,7 @@ use crate::{
         inelastic::{DeformationMode, Inelastic, InternalVariables, MaterialHistory, apply},
     },
     material::Material,
+    mesh::Mesh,
     parallel::reductions,
     vec3::Vec3,
 };
@@ -169,27 +170,40 @@ impl InelasticBending {
         self.positions = positions.to_vec();
     }
 
-    /// All internal variables as a list of numbers.
-    pub(super) fn values(&self) -> Vec<f64> {
-        let mut values = self.history.values();
-        values.extend(
-            self.positions.iter().flat_map(|position| [position.x, position.y, position.z]),
-        );
-        values
+    /// Internal variables of each cloth as a list of numbers: those of its quads, then its shape at the end of the last
+    /// step. Empty if its material has none.
+    pub(super) fn values(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        let mut of_cloths = self.history.values();
+        for (cloth, values) in of_cloths.iter_mut().enumerate().filter(|(_, own)| !own.is_empty()) {
+            let positions = &self.positions[mesh.vertices_of(cloth)];
+            values
+                .extend(positions.iter().flat_map(|position| [position.x, position.y, position.z]));
+        }
+        of_cloths
     }
 
-    /// Length of [`Self::values`].
-    pub(super) fn count(nodes: &[Particle], vertex_count: usize) -> usize {
-        let bends: usize = nodes.iter().map(|node| node.stencil.corner_count).sum();
-        bends * InternalVariables::COUNT + 3 * vertex_count
+    /// Length of each list of [`Self::values`] if it is not empty.
+    pub(super) fn counts(nodes: &[Particle], mesh: &Mesh) -> Vec<usize> {
+        let of_shape = |cloth: usize| 3 * mesh.vertices_of(cloth).len();
+        let mut counts: Vec<usize> = (0..mesh.cloth_count()).map(of_shape).collect();
+        for node in nodes {
+            counts[node.cloth as usize] += node.stencil.corner_count * InternalVariables::COUNT;
+        }
+        counts
     }
 
-    /// Restores the internal variables from the list of [`Self::values`].
-    pub(super) fn set_values(&mut self, nodes: &[Particle], values: &[f64]) {
-        let (inner, positions) = values.split_at(values.len() - 3 * self.positions.len());
-        self.history.set_values(inner);
-        self.positions =
-            positions.as_chunks().0.iter().map(|p: &[f64; 3]| Vec3::from(*p)).collect();
+    /// Restores the internal variables from the lists of [`Self::values`], see [`Inelastic::set_values`].
+    pub(super) fn set_values(&mut self, nodes: &[Particle], mesh: &Mesh, of_cloths: &[&[f64]]) {
+        let mut of_quads = of_cloths.to_vec();
+        for (cloth, values) in of_quads.iter_mut().enumerate().filter(|(_, own)| !own.is_empty()) {
+            let vertices = mesh.vertices_of(cloth);
+            let (quads, shape) = values.split_at(values.len() - 3 * vertices.len());
+            for (position, own) in self.positions[vertices].iter_mut().zip(shape.as_chunks().0) {
+                *position = Vec3::from(*own);
+            }
+            *values = quads;
+        }
+        self.history.set_values(&of_quads);
         self.remeasure(nodes);
     }
 }

@@ -24,7 +24,7 @@ use crate::{
             AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
             StoredTangents, Tangents, add_scaled, columns,
         },
-        inelastic::MaterialHistory,
+        inelastic::{MaterialHistory, any_has_memory},
         model_input::ModelInput,
         strain_history::StrainHistory,
     },
@@ -367,19 +367,19 @@ impl Elements for ParticlePlate {
         }
     }
 
-    fn internal_variables(&self) -> Vec<f64> {
-        self.inelastic_bending.as_ref().map_or_else(Vec::new, InelasticBending::values)
+    fn internal_variables(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        self.inelastic_bending.as_ref().map_or_else(Vec::new, |bends| bends.values(mesh))
     }
 
-    fn internal_variable_count(&self) -> usize {
-        InelasticBending::count(&self.nodes, self.pinned.len())
+    fn internal_variable_counts(&self, mesh: &Mesh) -> Vec<usize> {
+        InelasticBending::counts(&self.nodes, mesh)
     }
 
-    fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
+    fn set_internal_variables(&mut self, mesh: &Mesh, of_cloths: &[&[f64]]) {
         let Self { nodes, materials, inelastic_bending: bends, .. } = self;
-        if !values.is_empty() {
+        if any_has_memory(materials, of_cloths) {
             let new = || InelasticBending::new(nodes, materials, mesh.vertex_count());
-            bends.get_or_insert_with(new).set_values(nodes, values);
+            bends.get_or_insert_with(new).set_values(nodes, mesh, of_cloths);
         } else if bends.take().is_some() {
             // The tangents were those of its laws.
             nodes

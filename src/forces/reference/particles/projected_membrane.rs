@@ -62,7 +62,6 @@ pub(super) struct ProjectedMembrane {
     triangles: Arc<Vec<[u32; 3]>>,
     /// x₀; empty: the shape of each evaluation.
     linearised_at: Vec<Vec3>,
-    vertex_count: usize,
     /// nnᵀ of each edge at the last evaluation.
     dyads: Vec<Matrix3<f64>>,
     inverse_beta: f64,
@@ -81,7 +80,6 @@ impl ProjectedMembrane {
             loads: ElementLoads::new(vertices, mesh.vertex_count()),
             triangles: Arc::clone(&mesh.topology.triangles),
             linearised_at: Vec::new(),
-            vertex_count: mesh.vertex_count(),
             inverse_beta: 0.0,
         }
     }
@@ -285,15 +283,24 @@ impl Elements for ProjectedMembrane {
         self.linearised_at = Vec::new();
     }
 
-    fn internal_variables(&self) -> Vec<f64> {
-        self.linearised_at.iter().flat_map(|x| [x.x, x.y, x.z]).collect()
+    fn internal_variables(&self, mesh: &Mesh) -> Vec<Vec<f64>> {
+        let own = |cloth: usize| {
+            let places = self.linearised_at.get(mesh.vertices_of(cloth)).unwrap_or_default();
+            places.iter().flat_map(|x| [x.x, x.y, x.z]).collect()
+        };
+        (0..mesh.cloth_count()).map(own).collect()
     }
 
-    fn internal_variable_count(&self) -> usize {
-        MEASURES * self.vertex_count
+    fn internal_variable_counts(&self, mesh: &Mesh) -> Vec<usize> {
+        (0..mesh.cloth_count()).map(|cloth| 3 * mesh.vertices_of(cloth).len()).collect()
     }
 
-    fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
-        self.linearised_at = values.as_chunks::<MEASURES>().0.iter().map(|x| (*x).into()).collect();
+    // Unless all cloths have a shape, that of each evaluation is taken.
+    fn set_internal_variables(&mut self, mesh: &Mesh, of_cloths: &[&[f64]]) {
+        let places = of_cloths.iter().flat_map(|own| own.as_chunks().0);
+        self.linearised_at = places.map(|place: &[f64; 3]| Vec3::from(*place)).collect();
+        if self.linearised_at.len() != mesh.vertex_count() {
+            self.linearised_at = Vec::new();
+        }
     }
 }
