@@ -206,3 +206,176 @@ impl ElementSet {
         elastic
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        material::{ConstantQ, Curves, Hysteresis, Material},
+        mesh::Polygons,
+        scene::{Cloth, Model, Settings, Sewing},
+        system::EquationsOfMotion,
+    };
+
+    const MODELS: [Model; 8] = [
+        Model::Fem,
+        Model::FemLinear,
+        Model::FemBridson,
+        Model::Particles,
+        Model::ParticlesProjected,
+        Model::BaraffWitkin,
+        Model::ChoiKo,
+        Model::MassSpring16,
+    ];
+    const STEP: f64 = 0.01;
+
+    /// A sheet of two rows of quads.
+    fn sheet(columns: usize, material: Material) -> Cloth {
+        let side = columns + 1;
+        let place = |vertex: usize| [vertex % side, vertex / side].map(|steps| 0.1 * steps as f64);
+        let positions: Vec<Vec3> =
+            (0..3 * side).map(place).map(|[x, y]| Vec3::new(x, y, 0.0)).collect();
+        let corners = |quad: usize| {
+            let first = quad / columns * side + quad % columns;
+            [first, first + 1, first + side + 1, first + side]
+        };
+        let quads: Vec<usize> = (0..2 * columns).flat_map(corners).collect();
+        let polygons = Polygons::new(&vec![4; quads.len() / 4], &quads, positions.len()).unwrap();
+        Cloth::new(positions, &polygons, material, None, None).unwrap()
+    }
+
+    /// A sheet with hysteresis in shear and bending.
+    fn slipping() -> Cloth {
+        let cycle = |strain: f64, stress: f64| Hysteresis {
+            load: vec![[-strain, -stress], [0.0, 0.1 * stress], [strain, stress]],
+            unload: vec![[-strain, -stress], [0.0, -0.1 * stress], [strain, stress]],
+            ..Hysteresis::default()
+        };
+        let bending = Some(cycle(20.0, 2.0e-3));
+        let curves = Curves {
+            shear: Some(cycle(0.3, 2.0)),
+            bend_warp: bending.clone(),
+            bend_weft: bending,
+            ..Curves::NONE
+        };
+        let material = Material {
+            shear: 25.0,
+            bend_warp: 2.0e-4,
+            bend_weft: 2.0e-4,
+            curves,
+            ..Material::default()
+        };
+        sheet(3, material.checked().unwrap())
+    }
+
+    /// A sheet that relaxes, with a seam.
+    fn relaxing() -> Cloth {
+        let quality = Some(ConstantQ { q: 8.0, low: 1.0, high: 100.0 });
+        let mut cloth = sheet(2, Material { quality, ..Material::default() });
+        cloth.sewing = Some(Sewing { pairs: vec![[0, 2], [3, 5]], time: 1.0, force: None });
+        cloth
+    }
+
+    fn elastic() -> Cloth {
+        sheet(1, Material::default())
+    }
+
+    /// Positions after a number of steps, the same for a cloth in every system.
+    fn at(cloths: &[Cloth], step: u32) -> Vec<Vec3> {
+        let moved = |(vertex, place): (usize, &Vec3)| {
+            let phase = 1.7 * f64::from(step) + 2.3 * vertex as f64;
+            place + Vec3::new(phase.sin(), phase.cos(), (2.0 * phase).sin()) * 0.02
+        };
+        cloths.iter().flat_map(|cloth| cloth.positions.iter().enumerate().map(moved)).collect()
+    }
+
+    /// System of cloths that have moved.
+    fn moved(model: Model, cloths: &[Cloth]) -> EquationsOfMotion {
+        let mut dynamics =
+            EquationsOfMotion::new(cloths, &Settings { model, ..Settings::default() });
+        dynamics.elements.initialize_internal_variables(&at(cloths, 0));
+        for step in 1..5 {
+            dynamics.elements.update_internal_variables(&at(cloths, step), STEP);
+        }
+        dynamics
+    }
+
+    fn variables(dynamics: &EquationsOfMotion) -> Vec<ClothInternalVariables> {
+        dynamics.elements.internal_variables(&dynamics.mesh)
+    }
+
+    #[test]
+    fn variables_are_those_of_the_cloth_alone() {
+        let cloths = [elastic(), slipping(), relaxing()];
+        for model in MODELS {
+            let together = variables(&moved(model, &cloths));
+            for (cloth, own) in cloths.iter().zip(&together) {
+                let alone = moved(model, std::slice::from_ref(cloth));
+                assert_eq!(variables(&alone).as_slice(), std::slice::from_ref(own), "{model:?}");
+            }
+            assert_ne!(together[1], together[2]);
+            let none = ClothInternalVariables::default();
+            assert_eq!(together[0] == none, model != Model::ParticlesProjected, "{model:?}");
+            assert!(together[1] != none && together[2] != none, "{model:?}");
+        }
+    }
+
+    #[test]
+    fn variables_pass_to_a_system_of_other_cloths() {
+        let (cloths, others) = (
+            [elastic(), slipping(), relaxing()],
+            [relaxing(), sheet(4, Material::default()), slipping()],
+        );
+        for model in MODELS {
+            let mut first = moved(model, &cloths);
+            let settings = Settings { model, ..Settings::default() };
+            let mut second = EquationsOfMotion::new(&others, &settings);
+            second.elements.initialize_internal_variables(&at(&others, 0));
+            let (taken, own) = (variables(&first), variables(&second)[1].clone());
+            let given = [taken[2].clone(), own.clone(), taken[1].clone()];
+            let EquationsOfMotion { elements, mesh, .. } = &mut second;
+            assert!(elements.internal_variables_fit(mesh, &given), "{model:?}");
+            elements.set_internal_variables(mesh, &given);
+            assert_eq!(variables(&second), given, "{model:?}");
+            first.elements.update_internal_variables(&at(&cloths, 5), STEP);
+            second.elements.update_internal_variables(&at(&others, 5), STEP);
+            let (first, second) = (variables(&first), variables(&second));
+            assert_eq!([&second[0], &second[2]], [&first[2], &first[1]], "{model:?}");
+        }
+    }
+
+    #[test]
+    fn variables_of_other_lengths_are_refused() {
+        for model in MODELS {
+            let dynamics = moved(model, &[elastic(), slipping(), relaxing()]);
+            let own = variables(&dynamics);
+            let fits = |given: &[ClothInternalVariables]| {
+                dynamics.elements.internal_variables_fit(&dynamics.mesh, given)
+            };
+            assert!(fits(&own) && fits(&vec![ClothInternalVariables::default(); 3]), "{model:?}");
+            let [a, b, c] = [0, 1, 2].map(|cloth: usize| own[cloth].clone());
+            assert!(!fits(&own[..2]) && !fits(&[a.clone(), c.clone(), b.clone()]), "{model:?}");
+            let mut longer = b.clone();
+            longer.set_kind(0, vec![0.0; b.of_kind(0).len() + 1]);
+            let mut of_other_kind = b.clone();
+            of_other_kind.set_kind(7, vec![0.0]);
+            for other in [longer, of_other_kind] {
+                assert!(!fits(&[a.clone(), other, c.clone()]), "{model:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cloth_that_was_inelastic_keeps_its_past_until_it_is_given_none() {
+        for model in MODELS {
+            let mut dynamics = moved(model, &[slipping(), relaxing()]);
+            let before = variables(&dynamics);
+            dynamics.set_material(0, Material::default());
+            assert_eq!(variables(&dynamics), before, "{model:?}");
+            let elastic = variables(&moved(model, &[sheet(3, Material::default()), relaxing()]));
+            let EquationsOfMotion { elements, mesh, .. } = &mut dynamics;
+            elements.set_internal_variables(mesh, &elastic);
+            assert_eq!(variables(&dynamics), elastic, "{model:?}");
+        }
+    }
+}

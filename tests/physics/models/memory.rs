@@ -355,6 +355,42 @@ fn a_checkpoint_remembers_what_the_material_does_in_every_model() {
     }
 }
 
+/// Of two cloths one has no internal variables until its material changes after the checkpoint.
+#[test]
+fn a_checkpoint_remembers_each_cloth_by_itself() {
+    let build = |model: Model, integrator: Integrator| {
+        let sheets = [(0.0, true), (-1.0, false)]
+            .map(|(height, has_curves)| scenes::sheet(5, 0.4, height, soft(model, has_curves)));
+        let settings = Settings { model, integrator, ..Settings::default() };
+        let mut simulation = Simulation::new(&sheets, &[], settings).unwrap();
+        for cloth in 0..2 {
+            simulation.set_pins(cloth, &[0, 4], None).unwrap();
+        }
+        simulation
+    };
+    let end = |simulation: &mut Simulation| {
+        for _ in 0..2 {
+            simulation.advance(FRAME).unwrap();
+        }
+        [0, 1].map(|cloth| simulation.positions(cloth).unwrap().to_vec())
+    };
+    for model in MODELS {
+        for integrator in [Integrator::Bdf2, Integrator::Sbdf2] {
+            let mut both = [0; 2].map(|_| build(model, integrator));
+            end(&mut both[0]);
+            let kept = both[0].state().unwrap();
+            both[1].restore(&kept).unwrap();
+            let [now, then] = both.each_mut().map(end);
+            assert_eq!(now, then, "{model:?} {integrator:?}");
+            let [now, then] = both.each_mut().map(|one| {
+                one.set_material(1, soft(model, true)).unwrap();
+                end(one)
+            });
+            assert_eq!(now, then, "{model:?} {integrator:?}");
+        }
+    }
+}
+
 /// An explicit scheme and BDF(2) with short steps, where what the fabric remembers matters.
 #[test]
 fn an_explicit_scheme_finds_the_motion_of_bdf2_in_every_model() {
