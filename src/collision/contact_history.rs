@@ -4,8 +4,9 @@
 use super::{
     contact::Contact,
     primitive_pair::{PairKind, PrimitivePair},
+    renumbering::Renumbering,
 };
-use crate::{surface::Renumbering, vec3::Vec3};
+use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Contact at the end of a step.

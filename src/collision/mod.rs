@@ -13,6 +13,7 @@ mod contact_history;
 mod displacement_bound;
 mod intersection;
 mod primitive_pair;
+mod renumbering;
 mod trajectory_culling;
 
 pub(crate) use broad_phase::{BroadPhase, CandidateQuery, FeatureSubset};
@@ -25,3 +26,4 @@ pub(crate) use primitive_pair::{
     DetectionBounds, DetectionRange, LinearisedContact, PairKind, PrimitivePair, Trajectories,
     turned_with_partner,
 };
+pub(crate) use renumbering::{FeatureNumbers, Renumbering};

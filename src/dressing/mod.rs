@@ -120,15 +120,15 @@ impl Dressing {
         let is_sewn = simulation.has_springs()[0];
         let begun = Self {
             phase: if is_sewn { DressingPhase::Sewing } else { DressingPhase::Settling },
-            gravity: simulation.gravity(),
+            gravity: simulation.islands.gravity(),
             air_density: simulation.settings().air_density,
             waited: 0.0,
         };
         set_air_density(simulation, DressingParameters::DEFAULT.air_density)?;
         if is_sewn {
             simulation.set_gravity(Vec3::zeros())?;
-            simulation.set_has_friction(false);
-            simulation.set_guards_seams(guards_seams);
+            simulation.islands.set_has_friction(false);
+            simulation.islands.set_guards_seams(guards_seams);
         }
         Ok(begun)
     }
@@ -148,7 +148,11 @@ impl Dressing {
             return Err(Error::value("dressing", self.phase.name(), "one that is not over"));
         }
         let report = simulation.advance(duration)?;
-        if simulation.islands().any(|island| island.system.dynamics.elements.is_time_dependent()) {
+        if simulation
+            .islands
+            .iter()
+            .any(|island| island.system.dynamics.elements.is_time_dependent())
+        {
             return Ok(report);
         }
         self.waited += duration;
@@ -175,7 +179,7 @@ impl Dressing {
         let DressingParameters { rest_speed, patience, .. } = DressingParameters::DEFAULT;
         let is_late = self.waited >= patience;
         let is_closed = open_pairs(simulation).is_empty();
-        let is_at_rest = || simulation.mean_speed() <= rest_speed;
+        let is_at_rest = || simulation.islands.mean_speed() <= rest_speed;
         match self.phase {
             DressingPhase::Sewing if is_closed => DressingPhase::Settling,
             DressingPhase::Settling if is_closed && is_at_rest() => DressingPhase::Worn,
@@ -187,9 +191,9 @@ impl Dressing {
 
     fn enter(&mut self, phase: DressingPhase, simulation: &mut Simulation) -> Result<()> {
         simulation.set_gravity(self.gravity)?;
-        simulation.set_has_friction(true);
+        simulation.islands.set_has_friction(true);
         if phase.is_over() {
-            simulation.set_guards_seams(true);
+            simulation.islands.set_guards_seams(true);
             set_air_density(simulation, self.air_density)?;
         }
         self.phase = phase;
@@ -201,10 +205,11 @@ impl Dressing {
 /// Pairs of seams that are not closed, in the order of cloths and of their pairs.
 #[must_use]
 pub fn open_pairs(simulation: &Simulation) -> Vec<OpenPair> {
-    let mean_edges = simulation.islands().map(|island| island.solver.mean_edge_length);
+    let mean_edges = simulation.islands.iter().map(|island| island.solver.mean_edge_length);
     let longest = DressingParameters::DEFAULT.closed_gap * mean_edges.fold(f64::INFINITY, f64::min);
     let mut open: Vec<OpenPair> = simulation
-        .groups()
+        .islands
+        .with_cloths()
         .flat_map(|(cloths, island)| {
             let of_island = seam_gaps(island).into_iter();
             of_island.map(|one| OpenPair { cloth: cloths[one.cloth], ..one })

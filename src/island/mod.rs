@@ -16,11 +16,9 @@
 
 mod acceptance;
 mod accessors;
-mod animated_settings;
 mod arguments;
 mod constrained_system;
 mod energy_guard;
-mod regrouping;
 mod snapshot;
 mod stage_solve;
 mod step;
@@ -38,8 +36,7 @@ use crate::{
     time_integration::{KinematicState, State, explicit_scheme},
     vec3::Vec3,
 };
-pub(crate) use regrouping::IslandPart;
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::{IslandPart, Snapshot};
 pub(crate) use swept_volume::SweptVolume;
 
 use acceptance::{TruncationTolerance, acceptance};

@@ -36,6 +36,7 @@ mod step_geometry;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use candidates::candidate_margin;
 pub(crate) use collision_scene::ColliderMotion;
 pub(crate) use contact_set::{
     ActiveSet, ContactPositions, ContactSet, Multiplier, PrescribedVertex,

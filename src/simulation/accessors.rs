@@ -2,9 +2,9 @@
 //! Accessors: the state of a simulation, and what a caller changes between frames: settings, boundary conditions,
 //! colliders, materials and external forces. Each goes to the island of its cloth, or to all.
 
-use super::{Simulation, groups::ClothLocation};
+use super::Simulation;
 use crate::{
-    error::{Error, Result},
+    error::Result,
     forces::PressureLaw,
     island::Island,
     linear_solver::{BlockMatrix, Ordering},
@@ -15,62 +15,22 @@ use crate::{
 };
 
 impl Simulation {
-    /// Island of a cloth, and the index of the cloth there.
-    fn located(&mut self, cloth: usize) -> Result<(&mut Island, usize)> {
-        let ClothLocation { group, cloth } = self.location(cloth)?;
-        Ok((&mut self.groups[group].island, cloth))
-    }
-
-    fn location(&self, cloth: usize) -> Result<ClothLocation> {
-        let count = self.cloth_count();
-        let found = self.locations.get(cloth).copied();
-        found.ok_or_else(|| {
-            Error::value("cloth", cloth, format!("an index below the {count} cloths"))
-        })
-    }
-
-    /// Changes all islands alike.
-    fn change_all(&mut self, change: impl Fn(&mut Island) -> Result<()>) -> Result<()> {
-        self.groups.iter_mut().try_for_each(|group| change(&mut group.island))
-    }
-
-    /// Any island, for what all have in common.
-    fn first_island(&self) -> &Island {
-        &self.groups[0].island
-    }
-
-    /// All islands.
-    pub(crate) fn islands(&self) -> impl Iterator<Item = &Island> {
-        self.groups.iter().map(|group| &group.island)
-    }
-
-    /// Indices of the cloths of every island in the scene, with the island.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (&[usize], &Island)> {
-        self.groups.iter().map(|group| (&group.cloths[..], &group.island))
-    }
-
-    /// Number of islands: groups of cloths that do not touch each other.
-    #[must_use]
-    pub fn island_count(&self) -> usize {
-        self.groups.len()
-    }
-
     /// Simulated time, in s.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.first_island().state.time
+        self.islands.first().state.time
     }
 
     /// Number of cloths.
     #[must_use]
     pub fn cloth_count(&self) -> usize {
-        self.locations.len()
+        self.islands.locations.len()
     }
 
     /// Number of colliders.
     #[must_use]
     pub fn collider_count(&self) -> usize {
-        self.first_island().collider_count()
+        self.islands.first().collider_count()
     }
 
     /// Positions of a cloth's vertices, in m.
@@ -78,7 +38,7 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn positions(&self, cloth: usize) -> Result<&[Vec3]> {
-        Ok(self.positions_at(self.location(cloth)?))
+        Ok(self.islands.positions_at(self.islands.location(cloth)?))
     }
 
     /// Velocities of a cloth's vertices, in m/s.
@@ -86,44 +46,19 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn velocities(&self, cloth: usize) -> Result<&[Vec3]> {
-        Ok(self.velocities_at(self.location(cloth)?))
-    }
-
-    /// Positions of the vertices of a cloth, in m.
-    pub(super) fn positions_at(&self, location: ClothLocation) -> &[Vec3] {
-        let island = &self.groups[location.group].island;
-        &island.state.positions[island.mesh().vertices_of(location.cloth)]
-    }
-
-    /// Velocities of the vertices of a cloth, in m/s.
-    pub(super) fn velocities_at(&self, location: ClothLocation) -> &[Vec3] {
-        let island = &self.groups[location.group].island;
-        &island.state.velocities[island.mesh().vertices_of(location.cloth)]
-    }
-
-    /// Root mean square of the speeds of all vertices, in m/s.
-    pub(crate) fn mean_speed(&self) -> f64 {
-        let squares = |island: &Island| {
-            let count = island.state.velocities.len() as f64;
-            (count * island.state.mean_speed().powi(2), count)
-        };
-        let (sum, count) = self
-            .islands()
-            .map(squares)
-            .fold((0.0, 0.0), |(sum, count), (square, own)| (sum + square, count + own));
-        (sum / count).sqrt()
+        Ok(self.islands.velocities_at(self.islands.location(cloth)?))
     }
 
     /// Energy of all cloths.
     pub fn energy(&mut self) -> Energy {
-        let energies = self.groups.iter_mut().map(|group| group.island.energy());
+        let energies = self.islands.groups.iter_mut().map(|group| group.island.energy());
         energies.reduce(|sum, one| sum + one).unwrap_or_default()
     }
 
     /// Whether there are seams, and whether there are soft pins.
     #[must_use]
     pub fn has_springs(&self) -> [bool; 2] {
-        let found: Vec<[bool; 2]> = self.islands().map(Island::has_springs).collect();
+        let found: Vec<[bool; 2]> = self.islands.iter().map(Island::has_springs).collect();
         [0, 1].map(|kind| found.iter().any(|has| has[kind]))
     }
 
@@ -138,7 +73,7 @@ impl Simulation {
         vertices: &[usize],
         targets: Option<&[Vec3]>,
     ) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_pins(cloth, vertices, targets)
     }
 
@@ -155,7 +90,7 @@ impl Simulation {
         targets: Option<&[Vec3]>,
         stiffness: &[f64],
     ) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_soft_pins(cloth, vertices, targets, stiffness)
     }
 
@@ -164,7 +99,7 @@ impl Simulation {
     /// # Errors
     /// A cloth or vertex index out of range.
     pub fn release_pins(&mut self, cloth: usize, vertices: Option<&[usize]>) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.release_pins(cloth, vertices)
     }
 
@@ -181,7 +116,7 @@ impl Simulation {
         directions: &[Vec3],
         velocity: Vec3,
     ) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_guided_velocity(cloth, vertices, directions, velocity)
     }
 
@@ -191,7 +126,7 @@ impl Simulation {
     /// # Errors
     /// A collider index out of range, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
-        self.change_all(|island| island.set_collider(collider, &positions))
+        self.islands.change_all(|island| island.set_collider(collider, &positions))
     }
 
     /// Sets the material of a cloth from now on.
@@ -199,7 +134,7 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range, an invalid material, or one that the model cannot simulate.
     pub fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_material(cloth, material)
     }
 
@@ -209,7 +144,7 @@ impl Simulation {
     /// A cloth index out of range, or springs that are not valid (see [`Springs::checked`]).
     pub fn set_springs(&mut self, cloth: usize, springs: Option<Springs>) -> Result<()> {
         let threads = self.threads.clone();
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         threads.run(|| island.set_springs(cloth, springs))
     }
 
@@ -218,7 +153,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
-        self.change_all(|island| island.set_gravity(gravity))
+        self.islands.change_all(|island| island.set_gravity(gravity))
     }
 
     /// Sets the velocity of the air, in m/s.
@@ -226,7 +161,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_wind(&mut self, wind: Vec3) -> Result<()> {
-        self.change_all(|island| island.set_wind(wind))
+        self.islands.change_all(|island| island.set_wind(wind))
     }
 
     /// Sets the external forces on the vertices of a cloth in N, until changed.
@@ -234,7 +169,7 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range, or forces that are not finite or not one for each vertex.
     pub fn set_vertex_forces(&mut self, cloth: usize, forces: &[Vec3]) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_vertex_forces(cloth, forces)
     }
 
@@ -245,7 +180,7 @@ impl Simulation {
     /// A cloth index out of range, a number that is not finite, a negative stiffness or volume, weights that are not
     /// one for each vertex, or a stiffness without a volume to keep.
     pub fn set_pressure(&mut self, cloth: usize, law: Option<PressureLaw>) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_pressure(cloth, law)
     }
 
@@ -254,14 +189,14 @@ impl Simulation {
     /// # Errors
     /// A cloth index out of range.
     pub fn volume(&self, cloth: usize) -> Result<f64> {
-        let location = self.location(cloth)?;
-        Ok(self.groups[location.group].island.volume(location.cloth))
+        let location = self.islands.location(cloth)?;
+        Ok(self.islands.groups[location.group].island.volume(location.cloth))
     }
 
     /// Present settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.first_island().solver.settings
+        &self.islands.first().solver.settings
     }
 
     /// Sets the time step, the tolerance, the iteration limit and the air density from now on. Other fields of
@@ -271,7 +206,7 @@ impl Simulation {
     /// A setting out of range.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let settings = settings.checked()?;
-        self.change_all(|island| {
+        self.islands.change_all(|island| {
             island.set_settings(&settings);
             Ok(())
         })
@@ -287,7 +222,7 @@ impl Simulation {
         friction: f64,
         thickness: f64,
     ) -> Result<()> {
-        self.change_all(|island| island.set_collider_surface(collider, friction, thickness))
+        self.islands.change_all(|island| island.set_collider_surface(collider, friction, thickness))
     }
 
     /// Sets the factors on the lengths at rest of a cloth along warp and weft, for each vertex, from now on.
@@ -295,44 +230,16 @@ impl Simulation {
     /// # Errors
     /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
     pub fn set_rest_scale(&mut self, cloth: usize, scale: &[[f64; 2]]) -> Result<()> {
-        let (island, cloth) = self.located(cloth)?;
+        let (island, cloth) = self.islands.located(cloth)?;
         island.set_rest_scale(cloth, scale)
-    }
-
-    /// Gravity, in m/s².
-    pub(crate) fn gravity(&self) -> Vec3 {
-        self.first_island().system.dynamics.external_forces.gravity
-    }
-
-    /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.
-    pub(crate) fn set_has_friction(&mut self, has_friction: bool) {
-        self.has_friction = has_friction;
-        for group in &mut self.groups {
-            group.island.system.set_has_friction(has_friction);
-        }
-    }
-
-    /// Sets whether the strips of closing seams are surfaces.
-    pub(crate) fn set_guards_seams(&mut self, guards_seams: bool) {
-        self.guards_seams = guards_seams;
-        for group in &mut self.groups {
-            group.island.system.response.scene.set_guards_seams(guards_seams);
-        }
-    }
-
-    /// Makes all cloths one island.
-    fn unite_all(&mut self) {
-        if self.groups.len() > 1 {
-            self.regroup(&[(0..self.cloth_count()).collect()]);
-        }
     }
 
     /// Assembles the tangent matrix at the positions where forces were last evaluated, without contacts, with the
     /// inertia of implicit Euler steps of `duration` in s. [`Self::ordering`] is the order of its rows. Runs on the
     /// threads of the caller.
     pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
-        self.unite_all();
-        self.groups[0].island.assemble(duration)
+        self.islands.unite_all();
+        self.islands.groups[0].island.assemble(duration)
     }
 
     /// Sparse matrices of the equations of motion at the present positions, and A of an implicit Euler step of
@@ -342,17 +249,17 @@ impl Simulation {
     /// A duration that is not a finite number above 0.
     pub fn matrices(&mut self, duration: Option<f64>) -> Result<LinearisedMatrices> {
         let threads = self.threads.clone();
-        if let [group] = &mut self.groups[..] {
+        if let [group] = &mut self.islands.groups[..] {
             return threads.run(|| group.island.matrices(duration));
         }
         let all: Vec<usize> = (0..self.cloth_count()).collect();
-        let mut united = self.gathered_group(&all);
+        let mut united = self.islands.gathered_group(&all);
         threads.run(|| united.island.matrices(duration))
     }
 
     /// Order of the vertices in the rows of the tangent matrix.
     #[must_use]
     pub fn ordering(&self) -> &Ordering {
-        self.first_island().ordering()
+        self.islands.first().ordering()
     }
 }

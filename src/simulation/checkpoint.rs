@@ -40,7 +40,7 @@ impl Simulation {
     /// # Errors
     /// An error of the encoder; none is known.
     pub fn state(&self) -> Result<Vec<u8>> {
-        let motions = self.groups[0].island.system.response.scene.collider_motions.iter();
+        let motions = self.islands.groups[0].island.system.response.scene.collider_motions.iter();
         let record = |group: &ClothGroup| IslandRecord {
             cloths: group.cloths.clone(),
             snapshot: group.island.snapshot(),
@@ -48,7 +48,7 @@ impl Simulation {
         let checkpoint = Checkpoint {
             fingerprint: self.fingerprint,
             collider_frames: motions.map(|motion| motion.frame_positions.clone()).collect(),
-            islands: self.groups.iter().map(record).collect(),
+            islands: self.islands.groups.iter().map(record).collect(),
         };
         let body = postcard::to_stdvec(&checkpoint)
             .map_err(|error| checkpoint_error(error.to_string()))?;
@@ -95,18 +95,18 @@ impl Simulation {
         let has_other_accuracy = checkpoint.fingerprint.accuracy != self.fingerprint.accuracy;
         let partition: Vec<Vec<usize>> =
             checkpoint.islands.iter().map(|one| one.cloths.clone()).collect();
-        let built = self.missing_groups(&partition);
+        let built = self.threads.run(|| self.islands.missing_groups(&partition));
         let fits = |record: &IslandRecord| {
-            let mut all = self.groups.iter().chain(&built);
+            let mut all = self.islands.groups.iter().chain(&built);
             let group = all.find(|group| group.cloths == record.cloths);
             group.is_some_and(|group| record.snapshot.fits(&group.island))
         };
         if !checkpoint.islands.iter().all(fits) {
             return Err(damaged());
         }
-        self.arrange(&partition, built);
-        self.has_friction = true;
-        for (group, record) in self.groups.iter_mut().zip(checkpoint.islands) {
+        self.islands.arrange(&partition, built);
+        self.islands.has_friction = true;
+        for (group, record) in self.islands.groups.iter_mut().zip(checkpoint.islands) {
             let mut snapshot = record.snapshot;
             if has_other_accuracy {
                 snapshot.set_accuracy(group.island.settings());
@@ -124,7 +124,7 @@ impl Simulation {
 impl Checkpoint {
     /// Whether colliders and cloths are those of a simulation, every cloth once.
     fn is_consistent(&self, simulation: &Simulation) -> bool {
-        let motions = &simulation.groups[0].island.system.response.scene.collider_motions;
+        let motions = &simulation.islands.groups[0].island.system.response.scene.collider_motions;
         let mut cloths: Vec<usize> =
             self.islands.iter().flat_map(|island| island.cloths.iter().copied()).collect();
         cloths.sort_unstable();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A frame of all islands.
 
-use super::{Simulation, groups::ClothGroup};
+use super::{groups::ClothGroup, islands::Islands};
 use crate::{
     error::{Error, Result},
     scene::Report,
 };
 use rayon::prelude::*;
-use std::time::Instant;
 
 impl ClothGroup {
     /// Advances the island by a frame of a `duration` in s, or an only step of it, unless that is done.
@@ -19,22 +18,15 @@ impl ClothGroup {
     }
 }
 
-impl Simulation {
+impl Islands {
     /// Simulates a frame of a `duration` in s, or an only step of it.
     pub(super) fn run_frame(&mut self, duration: f64, is_one_step: bool) -> Result<Report> {
-        let start = Instant::now();
-        let threads = self.threads.clone();
-        let outcome = threads.run(|| {
-            self.begin_frame(duration);
+        self.begin_frame(duration);
+        self.groups.par_iter_mut().for_each(|group| group.advance(duration, is_one_step));
+        while self.unite_groups_that_met() {
             self.groups.par_iter_mut().for_each(|group| group.advance(duration, is_one_step));
-            while self.unite_groups_that_met() {
-                self.groups.par_iter_mut().for_each(|group| group.advance(duration, is_one_step));
-            }
-            self.end_frame()
-        });
-        let mut report: Report = outcome?;
-        report.total_seconds = start.elapsed().as_secs_f64();
-        Ok(report)
+        }
+        self.end_frame()
     }
 
     /// Groups the cloths that are about to meet, and keeps the states in which the groups begin the frame.

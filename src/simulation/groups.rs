@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Groups of cloths that may touch each other: which they are in a frame, and islands for them.
 
-use super::Simulation;
+use super::{islands::Islands, partition::partition};
 use crate::{
     error::{Error, Result},
     island::{Island, IslandPart, Snapshot, SweptVolume},
-    mesh::UnionFind,
-    scene::{Cloth, ClothVertex, Collider, Report},
+    response::candidate_margin,
+    scene::{Cloth, ClothVertex, Report},
     vec3::Vec3,
 };
-
-/// Vertices of colliders that all islands may have together: each has a copy of all, of about 1 kB for a vertex. Effect:
-/// larger takes more memory; smaller leaves cloths in one island that never touch. Evidence: none: a bound on memory.
-const MAX_COLLIDER_VERTICES: usize = 500_000;
 
 /// Cloths of a scene that may touch each other.
 pub(crate) struct ClothGroup {
@@ -56,10 +52,10 @@ impl ClothGroup {
     }
 }
 
-impl Simulation {
+impl Islands {
     /// Whether cloths may come to touch each other, so that their groups change.
     pub(super) fn has_changing_groups(&self) -> bool {
-        self.cloths.len() > 1 && self.settings().self_collision
+        self.cloths.len() > 1 && self.first().settings().self_collision
     }
 
     /// Groups of a partition that are not among the present ones, at the start of the scene.
@@ -76,8 +72,8 @@ impl Simulation {
     /// Group of cloths at the start of the scene.
     fn new_group(&self, cloths: &[usize]) -> ClothGroup {
         let members: Vec<Cloth> = cloths.iter().map(|cloth| self.cloths[*cloth].clone()).collect();
-        let settings = self.settings().clone();
-        let mut island = self.threads.run(|| Island::new(&members, &self.colliders, settings));
+        let settings = self.first().settings().clone();
+        let mut island = Island::new(&members, &self.colliders, settings);
         island.swept_volumes = self.swept_volumes_of(cloths);
         ClothGroup::new(cloths, island)
     }
@@ -158,11 +154,11 @@ impl Simulation {
         })
     }
 
-    /// Partition of the cloths by a relation of two, given the distance at which they touch, in m.
+    /// Partition of the cloths by a relation of two, given the distance around both in which contacts are searched for, in m.
     fn partition(&self, are_together: impl Fn(usize, usize, f64) -> bool) -> Vec<Vec<usize>> {
         let together = |one: usize, other: usize| {
-            let distance = self.thickness_of(one).max(self.thickness_of(other));
-            are_together(one, other, distance)
+            let thickness = self.thickness_of(one).max(self.thickness_of(other));
+            are_together(one, other, candidate_margin(thickness))
         };
         partition(self.cloths.len(), &self.colliders, together)
     }
@@ -196,76 +192,4 @@ pub(super) fn locations(groups: &[ClothGroup]) -> Vec<ClothLocation> {
         }
     }
     locations
-}
-
-/// Groups of the cloths of a new scene: those that touch each other, or each one alone.
-pub(super) fn initial_partition(
-    cloths: &[Cloth],
-    colliders: &[Collider],
-    has_self_collision: bool,
-) -> Vec<Vec<usize>> {
-    let sweep = |cloth: &Cloth| {
-        let mut volume = SweptVolume::new(cloth);
-        volume.extend(&cloth.positions);
-        volume
-    };
-    let changes = has_self_collision && cloths.len() > 1;
-    let swept_volumes: Vec<SweptVolume> = cloths.iter().filter(|_| changes).map(sweep).collect();
-    partition(cloths.len(), colliders, |one, other| {
-        let [first, second] = [one, other].map(|cloth| cloths[cloth].material.thickness);
-        changes && swept_volumes[one].meets(&swept_volumes[other], first.max(second))
-    })
-}
-
-/// Partition of a number of cloths by a relation of two.
-fn partition(
-    count: usize,
-    colliders: &[Collider],
-    are_together: impl Fn(usize, usize) -> bool,
-) -> Vec<Vec<usize>> {
-    let mut sets = UnionFind::new(count);
-    for other in 1..count as u32 {
-        for one in 0..other {
-            if sets.find(one) != sets.find(other) && are_together(one as usize, other as usize) {
-                sets.union(one, other);
-            }
-        }
-    }
-    let copied: usize = colliders.iter().map(Collider::vertex_count).sum();
-    let most = (MAX_COLLIDER_VERTICES / copied.max(1)).max(1);
-    bounded(sets_of(&sets.roots()), most)
-}
-
-/// Sets of which the last are united, where they are more than `most`.
-fn bounded(mut sets: Vec<Vec<usize>>, most: usize) -> Vec<Vec<usize>> {
-    if sets.len() > most {
-        let mut united = sets.split_off(most - 1).concat();
-        united.sort_unstable();
-        sets.push(united);
-    }
-    sets
-}
-
-/// Members of each set in ascending order, sets in the order of their roots, which are their smallest members.
-fn sets_of(roots: &[u32]) -> Vec<Vec<usize>> {
-    let mut sets: Vec<Vec<usize>> = vec![Vec::new(); roots.len()];
-    for (member, root) in roots.iter().enumerate() {
-        sets[*root as usize].push(member);
-    }
-    sets.retain(|set| !set.is_empty());
-    sets
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_are_in_the_order_of_their_smallest_members() {
-        let sets = sets_of(&[0, 1, 0, 3, 1]);
-        assert_eq!(sets, [vec![0, 2], vec![1, 4], vec![3]]);
-        assert_eq!(bounded(sets.clone(), 3), sets);
-        assert_eq!(bounded(sets.clone(), 2), [vec![0, 2], vec![1, 3, 4]]);
-        assert_eq!(bounded(sets, 1), [vec![0, 1, 2, 3, 4]]);
-    }
 }

@@ -3,7 +3,7 @@
 //!
 //! Cloths that may touch each other are an island (`island`), a system of its own. A frame:
 //!
-//! 1. groups the cloths by the space that they would sweep with their velocities (`groups`);
+//! 1. groups the cloths by the space that they would sweep with their velocities (`partition`);
 //! 2. advances every island, several at once;
 //! 3. unites those whose cloths have met all the same, and advances these anew from where they began.
 //!
@@ -14,33 +14,26 @@ mod checkpoint;
 mod fingerprint;
 mod frame;
 mod groups;
+mod islands;
+mod partition;
 #[cfg(test)]
 mod tests;
 
 use crate::{
     error::{Error, Result},
-    island::Island,
     parallel::SimulationThreads,
     scene::{Cloth, Collider, Report, Settings, check_duration},
     system,
 };
 use fingerprint::Fingerprint;
-use groups::{ClothGroup, ClothLocation, initial_partition, locations};
+use islands::Islands;
+use std::time::Instant;
 
 /// Simulation of cloths and colliders.
 pub struct Simulation {
     /// Of meshes, colliders and settings, for checkpoints.
     fingerprint: Fingerprint,
-    /// All cloths as they were at the start, to group them anew; empty if there is only one.
-    cloths: Vec<Cloth>,
-    /// All colliders as they were at the start; empty if there is only one cloth.
-    colliders: Vec<Collider>,
-    groups: Vec<ClothGroup>,
-    locations: Vec<ClothLocation>,
-    /// Whether cloth rubs on anything.
-    has_friction: bool,
-    /// Whether the strips of closing seams are surfaces.
-    guards_seams: bool,
+    pub(crate) islands: Islands,
     threads: SimulationThreads,
 }
 
@@ -60,28 +53,9 @@ impl Simulation {
         system::check_cloths(&settings, cloths, colliders.len())?;
         let vertex_count = cloths.iter().map(Cloth::vertex_count).sum();
         let threads = SimulationThreads::new(settings.threads, vertex_count)?;
-        let partition = initial_partition(cloths, colliders, settings.self_collision);
-        let of_group = |group: &Vec<usize>| {
-            let members: Vec<Cloth> = group.iter().map(|cloth| cloths[*cloth].clone()).collect();
-            ClothGroup::new(group, Island::new(&members, colliders, settings.clone()))
-        };
-        let groups: Vec<ClothGroup> = threads.run(|| partition.iter().map(of_group).collect());
-        let is_one = cloths.len() == 1;
-        let mut simulation = Self {
-            fingerprint: Fingerprint::new(cloths, colliders, &settings),
-            cloths: if is_one { Vec::new() } else { cloths.to_vec() },
-            colliders: if is_one { Vec::new() } else { colliders.to_vec() },
-            locations: locations(&groups),
-            groups,
-            has_friction: true,
-            guards_seams: true,
-            threads,
-        };
-        for group in 0..simulation.groups.len() {
-            let swept_volumes = simulation.swept_volumes_of(&simulation.groups[group].cloths);
-            simulation.groups[group].island.swept_volumes = swept_volumes;
-        }
-        Ok(simulation)
+        let islands = threads.run(|| Islands::new(cloths, colliders, &settings));
+        let fingerprint = Fingerprint::new(cloths, colliders, &settings);
+        Ok(Self { fingerprint, islands, threads })
     }
 
     /// Simulates `duration` seconds with as many steps as needed, none longer than `time_step`. Hard contact makes
@@ -107,5 +81,14 @@ impl Simulation {
     pub fn step(&mut self, duration: f64) -> Result<Report> {
         check_duration("h", duration)?;
         self.run_frame(duration, true)
+    }
+
+    /// Simulates a frame of a `duration` in s, or an only step of it.
+    fn run_frame(&mut self, duration: f64, is_one_step: bool) -> Result<Report> {
+        let start = Instant::now();
+        let Self { islands, threads, .. } = self;
+        let mut report = threads.run(|| islands.run_frame(duration, is_one_step))?;
+        report.total_seconds = start.elapsed().as_secs_f64();
+        Ok(report)
     }
 }

@@ -63,7 +63,7 @@ fn cloths_that_do_not_meet_move_as_each_alone_on_any_number_of_threads() {
     for threads in [1, 2, 7] {
         let mut both = simulation(&cloths, threads);
         let together = advance(&mut both, 10);
-        assert_eq!(both.groups.len(), 2);
+        assert_eq!(both.islands.groups.len(), 2);
         for cloth in [0, 1] {
             assert_eq!(bits(&both, cloth), bits(&alone[cloth], 0), "cloth {cloth}");
         }
@@ -86,9 +86,9 @@ fn one_that_falls_on_another() -> Simulation {
 #[test]
 fn cloths_that_meet_are_united_where_they_began_the_frame_and_never_cross() {
     let mut simulation = one_that_falls_on_another();
-    assert_eq!(simulation.groups.len(), 2);
+    assert_eq!(simulation.islands.groups.len(), 2);
     let reports = advance(&mut simulation, 8);
-    assert_eq!(simulation.groups.len(), 1);
+    assert_eq!(simulation.islands.groups.len(), 1);
     assert!(reports.iter().all(|report| report.unresolved_contacts == 0));
     let lowest = simulation.positions(0).unwrap().iter().map(|x| x.z);
     assert!(lowest.fold(f64::INFINITY, f64::min) > 0.0);
@@ -100,14 +100,14 @@ fn a_cloth_that_leaves_another_is_an_island_again() {
     let mut simulation =
         simulation(&[sheet(Vec3::new(0.0, 0.0, 0.004)), sheet(Vec3::new(0.0, 0.0, 0.002))], 1);
     advance(&mut simulation, 2);
-    assert_eq!(simulation.groups.len(), 1);
+    assert_eq!(simulation.islands.groups.len(), 1);
     let before = simulation.energy().kinetic;
     let up: Vec<Vec3> =
         simulation.positions(0).unwrap().iter().map(|x| x + Vec3::z() * 0.1).collect();
     let all: Vec<usize> = (0..up.len()).collect();
     simulation.set_pins(0, &all, Some(&up)).unwrap();
     advance(&mut simulation, 3);
-    assert_eq!(simulation.groups.len(), 2);
+    assert_eq!(simulation.islands.groups.len(), 2);
     assert!(simulation.energy().kinetic <= before.max(1e-6));
     for (held, wanted) in simulation.positions(0).unwrap().iter().zip(&up) {
         assert!((held - wanted).norm() < 1e-12);
@@ -126,7 +126,7 @@ fn a_checkpoint_keeps_the_islands_and_their_bits() {
         second.restore(&state).unwrap();
         advance(&mut first, 4);
         advance(&mut second, 4);
-        assert_eq!(first.groups.len(), second.groups.len());
+        assert_eq!(first.islands.groups.len(), second.islands.groups.len());
         assert!([0, 1].iter().all(|cloth| bits(&first, *cloth) == bits(&second, *cloth)));
     }
 }
@@ -151,7 +151,7 @@ fn matrices_are_those_of_all_cloths_in_their_order() {
     let cloths = [sheet(Vec3::new(-0.3, 0.0, 0.2)), sheet(Vec3::new(0.3, 0.0, 0.4))];
     let mut both = simulation(&cloths, 1);
     let matrices = both.matrices(None).unwrap();
-    assert_eq!((both.groups.len(), matrices.masses.len()), (2, 50));
+    assert_eq!((both.islands.groups.len(), matrices.masses.len()), (2, 50));
     let mut last = simulation(&cloths[1..], 1);
     let of_last = last.matrices(None).unwrap();
     assert_eq!(matrices.masses[25..], of_last.masses);

@@ -5,7 +5,7 @@
 //! Witkin 1998, section 5.1; Etzmuss 2002, section 6.2.2, `fixParticle`), so they are satisfied exactly. Spring targets
 //! are penalties with the stiffness that the caller gives.
 
-use crate::{geometry::OrthonormalBasis, surface::Renumbering, vec3::Vec3};
+use crate::{geometry::OrthonormalBasis, vec3::Vec3};
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,16 +99,12 @@ impl BoundaryConditions {
             .insert(vertex, BoundaryCondition::PrescribedVelocity { directions, velocity });
     }
 
-    /// Conditions of all parts with the new numbers of their vertices, where these have one.
-    pub(crate) fn gathered<'a>(
-        parts: impl Iterator<Item = (&'a Self, &'a Renumbering<'a>)>,
-    ) -> Self {
-        let renumbered = parts.flat_map(|(part, renumbering)| {
-            part.by_vertex.iter().filter_map(|(vertex, condition)| {
-                Some((renumbering.vertex(*vertex as u32)? as usize, condition.clone()))
-            })
+    /// Adds those of a part that have a new number, with it.
+    pub(crate) fn add_renumbered(&mut self, part: &Self, new: impl Fn(u32) -> Option<u32>) {
+        let renumbered = part.by_vertex.iter().filter_map(|(vertex, condition)| {
+            Some((new(*vertex as u32)? as usize, condition.clone()))
         });
-        Self { by_vertex: renumbered.collect() }
+        self.by_vertex.extend(renumbered);
     }
 
     /// Whether any boundary condition moves.

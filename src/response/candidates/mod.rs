@@ -201,6 +201,12 @@ pub(super) fn clear_buffer<T>(list: &mut Vec<T>, count: usize) {
     }
 }
 
+/// Distance in m around cloth of a `thickness` in m in which pairs are searched for: surfaces whose boxes stay apart by
+/// it on both sides have no contacts.
+pub(crate) fn candidate_margin(thickness: f64) -> f64 {
+    (1.0 + STEP_VALIDATION.skin) * thickness
+}
+
 /// Radius of the Verlet list in m for a pair with a `thickness` and a sum of skin radii, in m.
 fn verlet_radius(thickness: f64, skin_radii: f64) -> f64 {
     ((1.0 + STEP_VALIDATION.skin) * thickness).max(STEP_VALIDATION.min_gap * thickness + skin_radii)

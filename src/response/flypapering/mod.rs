@@ -16,8 +16,8 @@ mod tests;
 
 use super::step_geometry::StepGeometry;
 use crate::{
-    collision::{BroadPhase, ContactHistory, Intersection, PrimitivePair},
-    surface::{CollisionMesh, Configuration, Gap, Renumbering, SurfacePoint},
+    collision::{BroadPhase, ContactHistory, Intersection, PrimitivePair, Renumbering},
+    surface::{CollisionMesh, Configuration, Gap, SurfacePoint},
     system::PrescribedDisplacement,
     vec3::Vec3,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! New numbers of vertices, edges, triangles and bodies where cloths are grouped anew.
 
-use super::CollisionMesh;
+use crate::surface::CollisionMesh;
 use std::collections::HashMap;
 
 /// Numbers of the edges and triangles of a collision mesh.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Regrouping: the state of an island that is put together from those of others, whose cloths it has.
 
-use super::{
-    Island, animated_settings::AnimatedSettings, snapshot::Snapshot, step_control::StepControl,
-};
+use super::{AnimatedSettings, Island, Snapshot, StepControl};
 use crate::{
-    collision::ContactHistory,
+    collision::{ContactHistory, FeatureNumbers, Renumbering},
     mesh::Mesh,
     response::PinchedVertex,
-    surface::{FeatureNumbers, Renumbering},
     system::BoundaryConditions,
     time_integration::{ClothInternalVariables, HistoryReset, PreviousState, State},
     vec3::Vec3,
@@ -162,6 +159,10 @@ impl Snapshot {
         let features = FeatureNumbers::new(&target.system.response.scene.mesh);
         let renumberings = assembly.renumberings(target, &features);
         let snapshots = || parts.iter().map(|part| part.snapshot).zip(&renumberings);
+        let mut conditions = BoundaryConditions::default();
+        for (one, new) in snapshots() {
+            conditions.add_renumbered(&one.boundary_conditions, |vertex| new.vertex(vertex));
+        }
         let enclosed = snapshots().flat_map(|(one, new)| {
             let pairs = one.enclosed_cloths.iter();
             pairs.filter_map(|[cloth, body]| Some([new.body(*cloth)?, new.body(*body)?]))
@@ -174,9 +175,7 @@ impl Snapshot {
         enclosed.sort_unstable();
         Self {
             state: assembly.state(&renumberings),
-            boundary_conditions: BoundaryConditions::gathered(
-                snapshots().map(|(one, new)| (&one.boundary_conditions, new)),
-            ),
+            boundary_conditions: conditions,
             contact_history: ContactHistory::gathered(
                 snapshots().map(|(one, new)| (&one.contact_history, new)),
             ),

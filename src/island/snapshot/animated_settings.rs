@@ -2,7 +2,7 @@
 //! Animated settings: settings, external forces, surface properties and rest scales that may change during a
 //! simulation, for checkpoints.
 
-use super::constrained_system::ConstrainedSystem;
+use super::ConstrainedSystem;
 use crate::{
     forces::PressureLaw, mesh::Mesh, scene::Settings, surface::SurfaceProperties,
     system::EquationsOfMotion, vec3::Vec3,

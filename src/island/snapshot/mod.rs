@@ -2,10 +2,12 @@
 //! Snapshot of an island: all that a step or a caller may change, but for the motion of the colliders. An island that
 //! continues from one yields the same bits as one that was not interrupted.
 
-use super::{
-    Island, animated_settings::AnimatedSettings, constrained_system::ConstrainedSystem,
-    step_control::StepControl,
-};
+mod animated_settings;
+mod regrouping;
+
+pub(crate) use regrouping::IslandPart;
+
+use super::{Island, constrained_system::ConstrainedSystem, step_control::StepControl};
 use crate::{
     collision::ContactHistory,
     material::Material,
@@ -15,25 +17,26 @@ use crate::{
     system::{BoundaryConditions, EquationsOfMotion},
     time_integration::{ClothInternalVariables, PreviousState, State},
 };
+use animated_settings::AnimatedSettings;
 use serde::{Deserialize, Serialize};
 
 /// State of an island between two steps.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
-    pub(super) state: State,
-    pub(super) boundary_conditions: BoundaryConditions,
-    pub(super) contact_history: ContactHistory,
+    state: State,
+    boundary_conditions: BoundaryConditions,
+    contact_history: ContactHistory,
     /// Pairs of a cloth and the solid that enclosed it at the start.
-    pub(super) enclosed_cloths: Vec<[u32; 2]>,
+    enclosed_cloths: Vec<[u32; 2]>,
     /// Vertices that colliders pinch.
-    pub(super) pinched_vertices: Vec<PinchedVertex>,
-    pub(super) materials: Vec<Material>,
+    pinched_vertices: Vec<PinchedVertex>,
+    materials: Vec<Material>,
     /// Springs of each cloth.
-    pub(super) springs: Vec<Option<Springs>>,
+    springs: Vec<Option<Springs>>,
     /// Internal variables of each cloth.
-    pub(super) internal_variables: Vec<ClothInternalVariables>,
-    pub(super) animated_settings: AnimatedSettings,
-    pub(super) step_control: StepControl,
+    internal_variables: Vec<ClothInternalVariables>,
+    animated_settings: AnimatedSettings,
+    step_control: StepControl,
 }
 
 impl Island {
