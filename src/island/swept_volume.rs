@@ -59,7 +59,8 @@ impl SweptVolume {
 
     /// Whether it comes nearer to another one than twice a distance in m, as far as boxes tell.
     pub(crate) fn meets(&self, other: &Self, distance: f64) -> bool {
-        let (own, others) = (self.near(&other.whole, distance), other.near(&self.whole, distance));
+        let [own, others] = [(self, other), (other, self)]
+            .map(|(one, another)| one.near(&another.whole.inflated(distance), distance));
         own.iter().any(|one| others.iter().any(|other| one.overlaps(other)))
     }
 
@@ -126,6 +127,10 @@ mod tests {
         assert!(!diagonal(0.0).meets(&diagonal(100.0), 10.0));
         assert!(diagonal(0.0).meets(&diagonal(100.0), 40.0));
         assert!(diagonal(0.0).meets(&diagonal(1.0), 0.0));
+        // Half of the distance is around each.
+        let [below, above] =
+            [0.0, 0.3].map(|height| swept(&cloth, move |x| x + Vec3::z() * height));
+        assert!(below.meets(&above, 0.151) && !below.meets(&above, 0.149));
     }
 
     #[test]
