@@ -46,14 +46,11 @@ impl<'a> Assembly<'a> {
     }
 
     /// Values of all cloths, one after the other, from a list of each part with its mesh.
-    fn concatenated<T: Clone>(
+    fn concatenated<T: Clone + 'a>(
         &self,
         list: impl Fn(&'a Snapshot) -> &'a [T],
         range: impl Fn(&Mesh, usize) -> Range<usize>,
-    ) -> Vec<T>
-    where
-        T: 'a,
-    {
+    ) -> Vec<T> {
         let of_cloth = |source: &ClothSource| {
             let IslandPart { island, snapshot, .. } = &self.parts[source.part];
             list(snapshot)[range(island.mesh(), source.cloth)].iter().cloned()
