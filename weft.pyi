@@ -1261,8 +1261,8 @@ class Dressing:
 class Report:
     """Account of an advance or a step.
 
-    Cloths that do not touch are advanced independently, with steps of their own: counts and times by
-    stage are sums over these groups.
+    Cloths that do not touch are advanced independently, with steps of their own: counts and times
+    by stage are sums over these groups.
     """
 
     @property
