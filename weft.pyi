@@ -908,7 +908,7 @@ class Simulation:
 
         Raises:
             NotFiniteError: A vertex, or the force on one, stopped being a number; the state before
-                that step is kept.
+                that step is kept, or that before the call where other cloths do not touch this one.
             ValueError: A duration that is not a finite number more than 0, or takes more than 10⁷
                 of the longest steps; an explicit integrator that would need steps below 4.2 µs.
         """
@@ -1259,7 +1259,11 @@ class Dressing:
 
 @final
 class Report:
-    """Account of an advance or a step."""
+    """Account of an advance or a step.
+
+    Cloths that do not touch are advanced independently, with steps of their own: counts and times
+    by stage are sums over these groups.
+    """
 
     @property
     def steps(self) -> int:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accessors: the state of an island, and what a caller changes between frames: settings, boundary conditions, colliders,
-//! materials and external forces. Indices of cloths are those within the island, and exist.
+//! materials and external forces, as `Simulation` tells. Indices of cloths are those within the island, and exist.
 
 use super::{
     Island,
@@ -43,11 +43,7 @@ impl Island {
         [!self.system.dynamics.seams.is_empty(), !self.system.dynamics.spring_targets.is_empty()]
     }
 
-    /// Pins vertices from now on. They reach `targets` in m along straight lines by the end of the next advance;
-    /// without targets they stay where they are, or on the path that was set before.
-    ///
-    /// # Errors
-    /// A vertex index out of range, or targets that are not finite or not one for each vertex.
+    /// See [`crate::Simulation::set_pins`].
     pub(crate) fn set_pins(
         &mut self,
         cloth: usize,
@@ -67,12 +63,7 @@ impl Island {
         Ok(())
     }
 
-    /// Attaches vertices to spring targets from now on, with a stiffness in N/m for each. The targets reach `targets`
-    /// in m along straight lines by the end of the next advance; without `targets` they stay where they are, which is
-    /// at first where the vertices are.
-    ///
-    /// # Errors
-    /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0.
+    /// See [`crate::Simulation::set_soft_pins`].
     pub(crate) fn set_soft_pins(
         &mut self,
         cloth: usize,
@@ -101,10 +92,7 @@ impl Island {
         Ok(())
     }
 
-    /// Releases vertices; `None` releases all of the cloth.
-    ///
-    /// # Errors
-    /// A vertex index out of range.
+    /// See [`crate::Simulation::release_pins`].
     pub(crate) fn release_pins(&mut self, cloth: usize, vertices: Option<&[usize]>) -> Result<()> {
         let released = match vertices {
             Some(vertices) => checked_vertices(self.mesh(), cloth, vertices)?,
@@ -117,12 +105,7 @@ impl Island {
         Ok(())
     }
 
-    /// Prescribes the velocity of vertices in m/s along one, two or three directions from now on. Along others they are
-    /// free.
-    ///
-    /// # Errors
-    /// A vertex index out of range, directions that are not finite or not independent, or a velocity that is
-    /// not finite.
+    /// See [`crate::Simulation::set_guided_velocity`].
     pub(crate) fn set_guided_velocity(
         &mut self,
         cloth: usize,
@@ -141,11 +124,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the positions in m that the vertices of a collider reach along straight lines by the end of the next
-    /// advance.
-    ///
-    /// # Errors
-    /// A collider index out of range, another number of vertices, or positions that are not finite.
+    /// See [`crate::Simulation::set_collider`].
     pub(crate) fn set_collider(&mut self, collider: usize, positions: &[Vec3]) -> Result<()> {
         check_collider(collider, self.collider_count())?;
         let motion = &mut self.system.response.scene.collider_motions[collider];
@@ -156,10 +135,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the material of a cloth from now on.
-    ///
-    /// # Errors
-    /// an invalid material, or one that the model cannot simulate.
+    /// See [`crate::Simulation::set_material`].
     pub(crate) fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
         let material = material.checked()?;
         model_factory::check_material(self.settings(), "material", &material)?;
@@ -168,10 +144,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the springs of a cloth from now on, in place of all that it had.
-    ///
-    /// # Errors
-    /// springs that are not valid (see [`Springs::checked`]).
+    /// See [`crate::Simulation::set_springs`].
     pub(crate) fn set_springs(&mut self, cloth: usize, springs: Option<Springs>) -> Result<()> {
         let count = self.mesh().vertices_of(cloth).len();
         let springs = springs.map(|springs| springs.checked(count)).transpose()?;
@@ -188,10 +161,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets gravity, in m/s².
-    ///
-    /// # Errors
-    /// A component that is not finite.
+    /// See [`crate::Simulation::set_gravity`].
     pub(crate) fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
         check_vector("g", &gravity)?;
         if gravity != self.system.dynamics.external_forces.gravity {
@@ -201,20 +171,14 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the velocity of the air, in m/s.
-    ///
-    /// # Errors
-    /// A component that is not finite.
+    /// See [`crate::Simulation::set_wind`].
     pub(crate) fn set_wind(&mut self, wind: Vec3) -> Result<()> {
         check_vector("w", &wind)?;
         self.system.dynamics.external_forces.air.set_wind(wind);
         Ok(())
     }
 
-    /// Sets the external forces on the vertices of a cloth in N, until changed.
-    ///
-    /// # Errors
-    /// forces that are not finite or not one for each vertex.
+    /// See [`crate::Simulation::set_vertex_forces`].
     pub(crate) fn set_vertex_forces(&mut self, cloth: usize, forces: &[Vec3]) -> Result<()> {
         let vertices = self.mesh().vertices_of(cloth);
         check_count("forces", forces.len(), vertices.len())?;
@@ -229,12 +193,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the pressure inside a cloth above that outside, until changed; `None` for the same. A target volume of 0 is
-    /// that at the start.
-    ///
-    /// # Errors
-    /// a number that is not finite, a negative stiffness or volume, weights that are not
-    /// one for each vertex, or a stiffness without a volume to keep.
+    /// See [`crate::Simulation::set_pressure`].
     pub(crate) fn set_pressure(&mut self, cloth: usize, law: Option<PressureLaw>) -> Result<()> {
         let count = self.mesh().vertices_of(cloth).len();
         let dynamics = &mut self.system.dynamics;
@@ -265,11 +224,7 @@ impl Island {
         &tangent.matrix
     }
 
-    /// Sparse matrices of the equations of motion at the present positions, and A of an implicit Euler step of
-    /// `duration` in s; of `Settings::time_step` where there is none.
-    ///
-    /// # Errors
-    /// A duration that is not a finite number above 0.
+    /// See [`crate::Simulation::matrices`].
     pub(crate) fn matrices(&mut self, duration: Option<f64>) -> Result<LinearisedMatrices> {
         let duration = duration.unwrap_or(self.solver.settings.time_step);
         check_duration("h", duration)?;
@@ -298,10 +253,7 @@ impl Island {
         self.system.dynamics.external_forces.air.set_density(air_density);
     }
 
-    /// Sets the friction coefficient and the thickness in m of a collider from now on.
-    ///
-    /// # Errors
-    /// An index that is no collider, or a value that is not a finite number of 0 or more.
+    /// See [`crate::Simulation::set_collider_surface`].
     pub(crate) fn set_collider_surface(
         &mut self,
         collider: usize,
@@ -316,10 +268,7 @@ impl Island {
         Ok(())
     }
 
-    /// Sets the factors on the lengths at rest of a cloth along warp and weft, for each vertex, from now on.
-    ///
-    /// # Errors
-    /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
+    /// See [`crate::Simulation::set_rest_scale`].
     pub(crate) fn set_rest_scale(&mut self, cloth: usize, scale: &[[f64; 2]]) -> Result<()> {
         let vertices = self.mesh().vertices_of(cloth);
         check_factors("rest_scale", scale, vertices.len(), |pair| *pair)?;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Space that a cloth swept_volumes in a frame, as boxes around runs of its triangles. Cloths whose boxes stay apart by the
+//! Space that a cloth sweeps in a frame, as boxes around runs of its triangles. Cloths whose boxes stay apart by the
 //! thickness of both have neither touched nor crossed, since vertices move along straight lines within a step.
 
 use crate::{geometry::Aabb, mesh::Mesh, scene::Cloth, vec3::Vec3};
 use std::{ops::Range, sync::Arc};
 
-/// Triangles of a run, at least. A list of them is searched for every other cloth that is near.
-const RUN_LENGTH: usize = 64;
-
-/// Triangles of whole faces, one after the other: however Blender cuts a face, it is within the box of its corners.
+/// Triangles of whole faces, one after the other, about as many as there are runs: however Blender cuts a face, it is within the box of its corners.
 #[derive(Clone, Debug)]
 struct Run {
     triangles: Range<usize>,
@@ -27,7 +24,7 @@ pub(crate) struct SweptVolume {
 }
 
 impl SweptVolume {
-    /// SweptVolume of a cloth that has not been anywhere yet.
+    /// Swept volume of a cloth that has not been anywhere yet.
     pub(crate) fn new(cloth: &Cloth) -> Self {
         let mesh = Arc::clone(&cloth.mesh);
         let has_loose_vertices = || {
@@ -78,12 +75,13 @@ impl SweptVolume {
 
 /// Runs of triangles, given the face of each, without a box.
 fn runs(face_of_triangle: &[u32]) -> Vec<Run> {
+    let length = face_of_triangle.len().isqrt();
     let mut runs: Vec<Run> = Vec::new();
     let mut start = 0;
     for faces in face_of_triangle.chunk_by(|one, next| one == next) {
         let end = start + faces.len();
         match runs.last_mut() {
-            Some(run) if run.triangles.len() < RUN_LENGTH => run.triangles.end = end,
+            Some(run) if run.triangles.len() < length => run.triangles.end = end,
             _ => runs.push(Run { triangles: start..end, bounds: Aabb::EMPTY }),
         }
         start = end;
@@ -114,16 +112,16 @@ mod tests {
 
     #[test]
     fn runs_are_whole_faces_and_hold_every_triangle() {
-        let faces = [vec![0; 3], vec![1; RUN_LENGTH], vec![2; 2], vec![3]].concat();
+        let faces = [vec![0; 3], vec![1; 8], vec![2; 2], vec![3; 3]].concat();
         let ranges: Vec<_> = runs(&faces).into_iter().map(|run| run.triangles).collect();
-        assert_eq!(ranges, [0..RUN_LENGTH + 3, RUN_LENGTH + 3..RUN_LENGTH + 6]);
+        assert_eq!(ranges, [0..11, 11..16]);
     }
 
     #[test]
     fn boxes_that_overlap_as_wholes_alone_do_not_meet() {
         let cloth = strip(200);
         let diagonal = |height: f64| swept(&cloth, move |x| Vec3::new(x.x, x.y, x.x + height));
-        // The box of a run is 32 m high.
+        // The box of a run is 10 m high.
         assert!(!diagonal(0.0).meets(&diagonal(100.0), 10.0));
         assert!(diagonal(0.0).meets(&diagonal(100.0), 40.0));
         assert!(diagonal(0.0).meets(&diagonal(1.0), 0.0));

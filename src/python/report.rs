@@ -5,6 +5,9 @@ use crate::{scene::Report, system::Energy};
 use pyo3::{prelude::*, types::PyDict};
 
 /// Account of an advance or a step.
+///
+/// Cloths that do not touch are advanced independently, with steps of their own: counts and times
+/// by stage are sums over these groups.
 #[pyclass(name = "Report", module = "weft", frozen)]
 pub(super) struct PyReport(pub(super) Report);
 

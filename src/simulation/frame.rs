@@ -67,7 +67,10 @@ impl Islands {
             match group.outcome.take() {
                 Some(Ok(own)) => {
                     let own = group.renumbered_report(own);
-                    report = Some(report.map_or_else(|| own.clone(), |sum| sum.and(&own)));
+                    report = Some(match report {
+                        Some(sum) => sum.and(&own),
+                        None => own,
+                    });
                 }
                 Some(Err(one)) if error.is_none() => error = Some(group.renumbered_error(one)),
                 _ => {}

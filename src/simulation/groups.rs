@@ -78,7 +78,7 @@ impl Islands {
         ClothGroup::new(cloths, island)
     }
 
-    /// Sweeps of cloths, where their groups may change.
+    /// Swept volumes of cloths, where their groups may change.
     pub(super) fn swept_volumes_of(&self, cloths: &[usize]) -> Vec<SweptVolume> {
         let of_changing = cloths.iter().filter(|_| self.has_changing_groups());
         of_changing.map(|cloth| SweptVolume::new(&self.cloths[*cloth])).collect()

@@ -135,7 +135,7 @@ impl Islands {
         }
     }
 
-    /// Makes all cloths one island.
+    /// Makes all cloths one island until the next frame.
     pub(super) fn unite_all(&mut self) {
         if self.groups.len() > 1 {
             self.regroup(&[(0..self.locations.len()).collect()]);

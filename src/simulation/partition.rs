@@ -8,8 +8,8 @@ use crate::{
     scene::{Cloth, Collider},
 };
 
-/// Vertices of colliders that all islands may have together: each has a copy of all, of about 1 kB for a vertex. Effect:
-/// larger takes more memory; smaller leaves cloths in one island that never touch. Evidence: none: a bound on memory.
+/// Vertices of colliders that all islands may have together: each has a copy of all. Effect: larger takes more memory;
+/// smaller leaves cloths in one island that never touch. Evidence: 0.75 kB for a vertex (a sphere of 79 602), 375 MB in all.
 const MAX_COLLIDER_VERTICES: usize = 500_000;
 
 /// Groups of the cloths of a new scene: those that touch each other, or each one alone.

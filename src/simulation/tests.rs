@@ -101,14 +101,12 @@ fn a_cloth_that_leaves_another_is_an_island_again() {
         simulation(&[sheet(Vec3::new(0.0, 0.0, 0.004)), sheet(Vec3::new(0.0, 0.0, 0.002))], 1);
     advance(&mut simulation, 2);
     assert_eq!(simulation.islands.groups.len(), 1);
-    let before = simulation.energy().kinetic;
     let up: Vec<Vec3> =
         simulation.positions(0).unwrap().iter().map(|x| x + Vec3::z() * 0.1).collect();
     let all: Vec<usize> = (0..up.len()).collect();
     simulation.set_pins(0, &all, Some(&up)).unwrap();
     advance(&mut simulation, 3);
     assert_eq!(simulation.islands.groups.len(), 2);
-    assert!(simulation.energy().kinetic <= before.max(1e-6));
     for (held, wanted) in simulation.positions(0).unwrap().iter().zip(&up) {
         assert!((held - wanted).norm() < 1e-12);
     }

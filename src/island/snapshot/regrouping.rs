@@ -37,10 +37,9 @@ impl<'a> Assembly<'a> {
     /// Assembly of cloths with these indices in the scene, each of which is in one part.
     fn new(parts: &'a [IslandPart<'a>], cloths: &[usize]) -> Self {
         let source = |in_scene: &usize| {
-            let places = parts.iter().enumerate().filter_map(|(part, one)| {
+            parts.iter().enumerate().find_map(|(part, one)| {
                 one.cloths.binary_search(in_scene).ok().map(|cloth| ClothSource { part, cloth })
-            });
-            places.into_iter().next()
+            })
         };
         Self { parts, sources: cloths.iter().filter_map(source).collect() }
     }

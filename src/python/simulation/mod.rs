@@ -94,7 +94,7 @@ impl PySimulation {
     ///
     /// Raises:
     ///     NotFiniteError: A vertex, or the force on one, stopped being a number; the state before
-    ///         that step is kept.
+    ///         that step is kept, or that before the call where other cloths do not touch this one.
     ///     ValueError: A duration that is not a finite number more than 0, or takes more than 10⁷
     ///         of the longest steps; an explicit integrator that would need steps below 4.2 µs.
     fn advance(&self, py: Python<'_>, duration: &Bound<'_, PyAny>) -> PyResult<PyReport> {
